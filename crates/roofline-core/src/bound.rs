@@ -1,0 +1,63 @@
+//! Models of the error inside a kernel, each derived from its arithmetic.
+//!
+//! An output may differ from its f64 reference by the single rounding to the output type, which is
+//! a strict bound and gets no margin, plus a soft part: the model of the internal rounding errors,
+//! which gets [`MARGIN`]. There is no free absolute tolerance. `METHODOLOGY.md` derives the models.
+
+use crate::dtype::Dtype;
+
+/// Room given to the soft part only.
+pub const MARGIN: f64 = 4.0;
+
+/// Deviations covered: the extreme of about 10^9 roughly normal errors.
+pub const Z: f64 = 6.0;
+
+/// Rounding to the output type: half a unit in the last place, or half a subnormal.
+///
+/// The factor above 1 covers a reference that lies just below a power of two.
+pub fn rounding(output: Dtype, value: f64) -> f64 {
+    output.unit_roundoff() * value.abs() * (1.0 + 1.0 / 512.0) + output.smallest_subnormal() / 2.0
+}
+
+/// A dot product in f64 with what the model of its rounding walk needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Dot {
+    pub sum: f64,
+    /// Sum of the squares of all prefix sums.
+    pub prefix_squares: f64,
+    /// Sum of the magnitudes of the products.
+    pub magnitude: f64,
+    pub length: usize,
+}
+
+impl Dot {
+    pub fn of(a: &[f64], b: &[f64]) -> Dot {
+        let mut dot = Dot { length: a.len(), ..Dot::default() };
+        for (x, y) in a.iter().zip(b) {
+            let product = x * y;
+            dot.sum += product;
+            dot.prefix_squares += dot.sum * dot.sum;
+            dot.magnitude += product.abs();
+        }
+        dot
+    }
+
+    /// Error of summing in `accumulator`, products being exact or fused.
+    ///
+    /// A sequential sum errs at step j by up to u|s_j|, uniformly: the deviation of the walk is
+    /// u sqrt(sum s_j^2 / 3). Other orders walk less, unless the content is built to cancel; then
+    /// the bound that holds for every order is taken.
+    pub fn error(&self, accumulator: Dtype, order_matters: bool) -> f64 {
+        let u = accumulator.unit_roundoff();
+        if order_matters {
+            7.0 * (self.length as f64).sqrt() * u * self.magnitude
+        } else {
+            Z * u * (self.prefix_squares / 3.0).sqrt()
+        }
+    }
+}
+
+/// Relative error of a sum of `length` terms of one sign.
+pub fn positive_sum(accumulator: Dtype, length: usize) -> f64 {
+    accumulator.unit_roundoff() * Z * (length as f64).sqrt() / 3.0
+}

@@ -1,0 +1,347 @@
+//! A case: one point of an operation. Its id parses back.
+//!
+//! `op[.variant]/dtype[+acc]/axis=v,axis=v[/threads=2][/cache=cold][/device=cuda:0]`, defaults left
+//! out. A row is `CASE@provider/name`.
+
+use crate::dtype::Dtype;
+use crate::nearest::nearest;
+use crate::ops::{self, OPERATIONS, Operation};
+use crate::protocol::is_implementation;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub operation: &'static Operation,
+    /// Empty for the plain form.
+    pub variant: &'static str,
+    pub dtype: Dtype,
+    pub accumulator: Dtype,
+    /// One value for each axis, in the operation's order.
+    pub sizes: Vec<u64>,
+    /// Upper limit of threads.
+    pub threads: u32,
+    pub cache: Cache,
+    pub device: Device,
+}
+
+impl PartialEq for Case {
+    fn eq(&self, other: &Case) -> bool {
+        self.to_string() == other.to_string()
+    }
+}
+
+/// State of the caches before a timed launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cache {
+    #[default]
+    Warm,
+    Cold,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    #[default]
+    Cpu,
+    Cuda(u32),
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Device::Cpu => f.write_str("cpu"),
+            Device::Cuda(index) => write!(f, "cuda:{index}"),
+        }
+    }
+}
+
+impl Case {
+    /// The value of an axis that the operation has.
+    pub fn axis(&self, name: &str) -> usize {
+        let place = self.operation.axes.iter().position(|axis| axis.name == name);
+        let place = place.unwrap_or_else(|| panic!("{} has no axis {name}", self.operation.name));
+        self.sizes[place] as usize
+    }
+
+    pub fn axes(&self) -> BTreeMap<String, u64> {
+        let names = self.operation.axes.iter().map(|axis| axis.name.to_owned());
+        names.zip(self.sizes.iter().copied()).collect()
+    }
+
+    /// `operation` or `operation.variant`, as runners offer it.
+    pub fn form(&self) -> String {
+        ops::form(self.operation.name, self.variant)
+    }
+
+    /// The same case at other sizes.
+    pub fn resized(&self, sizes: &[u64]) -> Case {
+        assert_eq!(sizes.len(), self.sizes.len());
+        Case { sizes: sizes.to_vec(), ..self.clone() }
+    }
+
+    /// Bytes of all tensors, or `None` when they pass 2^63.
+    pub fn footprint(&self) -> Option<u64> {
+        // Each tensor's extent is a product of axes; checked before anything multiplies in usize.
+        let volume = self.sizes.iter().try_fold(1u64, |product, size| product.checked_mul((*size).max(1)))?;
+        let bound = volume.checked_mul(64)?;
+        (bound < 1 << 62)
+            .then(|| (self.operation.tensors)(self).iter().map(|tensor| tensor.bytes() as u64).sum())
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.form(), self.dtype)?;
+        if self.accumulator != self.dtype.default_accumulator() {
+            write!(f, "+{}", self.accumulator)?;
+        }
+        for (i, (axis, size)) in self.operation.axes.iter().zip(&self.sizes).enumerate() {
+            write!(f, "{}{}={size}", if i == 0 { "/" } else { "," }, axis.name)?;
+        }
+        if self.threads != 1 {
+            write!(f, "/threads={}", self.threads)?;
+        }
+        if self.cache == Cache::Cold {
+            write!(f, "/cache=cold")?;
+        }
+        if self.device != Device::Cpu {
+            write!(f, "/device={}", self.device)?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a text is no case, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("case id `{id}`: {why}")]
+pub struct CaseError {
+    pub id: String,
+    pub why: String,
+    pub hint: String,
+}
+
+impl FromStr for Case {
+    type Err = CaseError;
+
+    fn from_str(id: &str) -> Result<Case, CaseError> {
+        parse(id).map_err(|(why, hint)| CaseError { id: id.to_owned(), why, hint })
+    }
+}
+
+type Mistake = (String, String);
+
+fn parse(id: &str) -> Result<Case, Mistake> {
+    let shape = || {
+        "a case is `operation/dtype/axis=value,axis=value`, for example `softmax/f32/rows=64,cols=1000`"
+            .to_owned()
+    };
+    let mut parts = id.split('/');
+    let (operation, variant) = parse_form(parts.next().unwrap_or_default())?;
+    let (dtype, accumulator) =
+        parse_precision(operation, parts.next().ok_or_else(|| ("has no dtype".to_owned(), shape()))?)?;
+    let sizes = parse_sizes(operation, parts.next().ok_or_else(|| ("has no axes".to_owned(), shape()))?)?;
+    let mut case = Case {
+        operation,
+        variant,
+        dtype,
+        accumulator,
+        sizes,
+        threads: 1,
+        cache: Cache::Warm,
+        device: Device::Cpu,
+    };
+    for part in parts {
+        let known = "after the axes come `threads=N`, `cache=cold` and `device=cuda:N`".to_owned();
+        match part.split_once('=') {
+            Some(("threads", count)) => {
+                case.threads =
+                    count.parse().ok().filter(|count| (1..=4096).contains(count)).ok_or_else(|| {
+                        (format!("`{count}` is not a number of threads"), "1 to 4096".to_owned())
+                    })?;
+            }
+            Some(("cache", "cold")) => case.cache = Cache::Cold,
+            Some(("cache", "warm")) => case.cache = Cache::Warm,
+            Some(("device", device)) => {
+                case.device = parse_device(device).ok_or((format!("`{device}` is no device"), known))?
+            }
+            _ => return Err((format!("does not understand `{part}`"), known)),
+        }
+    }
+    Ok(case)
+}
+
+/// Reads `operation` or `operation.variant`.
+pub fn parse_form(text: &str) -> Result<(&'static Operation, &'static str), Mistake> {
+    let (name, variant) = text.split_once('.').unwrap_or((text, ""));
+    let operation = Operation::find(name).map_err(|near| {
+        let all: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
+        let hint = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("the operations are {}", all.join(", ")),
+        };
+        (format!("unknown operation `{name}`"), hint)
+    })?;
+    let names = || operation.variants.iter().map(|variant| variant.name);
+    let variant = names().find(|known| *known == variant).ok_or_else(|| {
+        let forms: Vec<String> = operation.forms().collect();
+        (format!("`{name}` has no variant `{variant}`"), format!("its forms are {}", forms.join(", ")))
+    })?;
+    Ok((operation, variant))
+}
+
+fn parse_precision(operation: &Operation, text: &str) -> Result<(Dtype, Dtype), Mistake> {
+    let (dtype, accumulator) = match text.split_once('+') {
+        Some((dtype, accumulator)) => (dtype, Some(accumulator)),
+        None => (text, None),
+    };
+    let parse = |name: &str| {
+        name.parse::<Dtype>()
+            .map_err(|error| (format!("unknown dtype `{name}`"), format!("did you mean `{}`?", error.near)))
+    };
+    let dtype = parse(dtype)?;
+    let accumulator = accumulator.map(parse).transpose()?.unwrap_or(dtype.default_accumulator());
+    if operation.takes(dtype, accumulator) {
+        return Ok((dtype, accumulator));
+    }
+    let known: Vec<String> =
+        operation.precisions.iter().map(|(dtype, accumulator)| precision(*dtype, *accumulator)).collect();
+    Err((
+        format!("`{}` is not defined for `{}`", operation.name, precision(dtype, accumulator)),
+        format!("it is defined for {}", known.join(", ")),
+    ))
+}
+
+/// `dtype`, or `dtype+accumulator` when it is not the default one.
+pub fn precision(dtype: Dtype, accumulator: Dtype) -> String {
+    if accumulator == dtype.default_accumulator() {
+        dtype.to_string()
+    } else {
+        format!("{dtype}+{accumulator}")
+    }
+}
+
+fn parse_sizes(operation: &Operation, text: &str) -> Result<Vec<u64>, Mistake> {
+    let names: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
+    let expected = || format!("`{}` has the axes {}", operation.name, names.join(", "));
+    let mut sizes = vec![None; names.len()];
+    for part in text.split(',') {
+        let (name, value) =
+            part.split_once('=').ok_or_else(|| (format!("`{part}` is not `axis=value`"), expected()))?;
+        let place = names.iter().position(|known| *known == name).ok_or_else(|| {
+            let hint = nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+            (format!("`{}` has no axis `{name}`", operation.name), hint.unwrap_or_else(expected))
+        })?;
+        let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+        let value =
+            value.parse().ok().filter(|value| digits && *value <= u64::from(u32::MAX)).ok_or_else(|| {
+                (format!("`{value}` is not a size"), format!("write a whole number up to {}", u32::MAX))
+            })?;
+        if sizes[place].replace(value).is_some() {
+            return Err((format!("gives `{name}` twice"), expected()));
+        }
+    }
+    let missing = names.iter().zip(&sizes).find(|(_, size)| size.is_none());
+    if let Some((name, _)) = missing {
+        return Err((format!("lacks the axis `{name}`"), expected()));
+    }
+    Ok(sizes.into_iter().flatten().collect())
+}
+
+/// Reads `cpu` or `cuda:N`.
+pub fn parse_device(text: &str) -> Option<Device> {
+    match text.split_once(':') {
+        None if text == "cpu" => Some(Device::Cpu),
+        Some(("cuda", index)) => index.parse().ok().map(Device::Cuda),
+        _ => None,
+    }
+}
+
+/// Splits `CASE@provider/name`.
+pub fn parse_row(text: &str) -> Result<(Case, String), CaseError> {
+    let mistake = |why: &str| CaseError {
+        id: text.to_owned(),
+        why: why.to_owned(),
+        hint: "a row is `CASE@provider/name`, for example `add/f32/rows=4,cols=4@cpu/plain`".to_owned(),
+    };
+    let (case, implementation) = text.rsplit_once('@').ok_or_else(|| mistake("names no implementation"))?;
+    if !is_implementation(implementation) {
+        return Err(mistake("does not end in `provider/name`"));
+    }
+    Ok((case.parse()?, implementation.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_parse_back() {
+        for id in [
+            "softmax/f32/rows=4096,cols=1021",
+            "add/bf16/rows=1,cols=0",
+            "matmul.nn/i8/m=3,n=5,k=7/threads=2",
+            "rms-norm/f16/rows=2,cols=64/threads=4/cache=cold/device=cuda:1",
+        ] {
+            assert_eq!(id.parse::<Case>().unwrap().to_string(), id);
+        }
+        let spelled_out: Case =
+            "matmul/bf16+f32/n=2,m=1,k=3/threads=1/cache=warm/device=cpu".parse().unwrap();
+        assert_eq!(spelled_out.to_string(), "matmul/bf16/m=1,n=2,k=3");
+        let (case, implementation) = parse_row("add/f32/rows=4,cols=4@cpu/plain").unwrap();
+        assert_eq!(
+            (case.to_string().as_str(), implementation.as_str()),
+            ("add/f32/rows=4,cols=4", "cpu/plain")
+        );
+    }
+
+    #[test]
+    fn mistakes_have_a_reason_and_a_hint() {
+        for (id, why, hint) in [
+            ("sofmax/f32/rows=1,cols=1", "unknown operation `sofmax`", "softmax"),
+            ("matmul.tt/f32/m=1,n=1,k=1", "no variant `tt`", "matmul.nn"),
+            ("softmax", "no dtype", "rows=64"),
+            ("softmax/f32", "no axes", "rows=64"),
+            ("softmax/fp16/rows=1,cols=1", "unknown dtype", "f16"),
+            ("softmax/i8/rows=1,cols=1", "not defined", "bf16"),
+            ("softmax/f32+f16/rows=1,cols=1", "not defined", "f32"),
+            ("softmax/f32/rows=1", "lacks the axis `cols`", "rows, cols"),
+            ("softmax/f32/rows=1,colls=1", "no axis `colls`", "cols"),
+            ("softmax/f32/rows=1,cols=x", "not a size", "whole number"),
+            ("softmax/f32/rows=1,rows=1,cols=2", "twice", "rows"),
+            ("softmax/f32/rows=1,cols=1/threads=0", "threads", "4096"),
+            ("softmax/f32/rows=1,cols=1/what", "`what`", "threads=N"),
+        ] {
+            let error = id.parse::<Case>().unwrap_err();
+            assert!(error.why.contains(why), "{id}: {}", error.why);
+            assert!(error.hint.contains(hint), "{id}: {}", error.hint);
+        }
+        assert!(parse_row("softmax/f32/rows=1,cols=1").is_err());
+        assert!(parse_row("softmax/f32/rows=1,cols=1@cpu").is_err());
+    }
+
+    #[test]
+    fn huge_sizes_have_no_footprint_instead_of_an_overflow() {
+        let case: Case = "matmul/f64/m=4294967295,n=4294967295,k=4294967295".parse().unwrap();
+        assert_eq!(case.footprint(), None);
+        let case: Case = "add/f32/rows=2,cols=3".parse().unwrap();
+        assert_eq!(case.footprint(), Some(72));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text: String) {
+            let _ = text.parse::<Case>();
+            let _ = parse_row(&text);
+        }
+
+        #[test]
+        fn what_parses_prints_and_parses_again(
+            text in "(add|softmax|matmul(\\.nn)?)/(f32|bf16|i8|f64)(\\+f32)?/[mnkrowscl=0-9,]{3,24}(/threads=[0-9]{1,2})?"
+        ) {
+            if let Ok(case) = text.parse::<Case>() {
+                proptest::prop_assert_eq!(case.to_string().parse::<Case>().unwrap(), case);
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Roofline's nouns and mathematics.
+//!
+//! Operations with their f64 references and derived error bounds, cases and suites, fills, the
+//! judge, records, and the messages of the protocol. Nothing here does I/O, reads a clock, or
+//! contains a kernel; everything that arrives from outside is parsed with a reason for refusal.
+#![forbid(unsafe_code)]
+
+pub mod axis;
+pub mod bound;
+pub mod case;
+pub mod dtype;
+pub mod fill;
+pub mod format;
+pub mod judge;
+pub mod mutants;
+pub mod nearest;
+pub mod ops;
+pub mod pattern;
+pub mod philox;
+pub mod protocol;
+pub mod record;
+pub mod stats;
+pub mod suite;
+pub mod units;

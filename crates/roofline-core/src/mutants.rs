@@ -1,0 +1,291 @@
+//! The gate's self-test: wrong outputs that the judge must reject, right ones that it must pass.
+//!
+//! Each mutant is what a broken kernel would leave behind, made from an honest output on a small
+//! instance. Mutants that need a process (writes out of bounds, caches, late writes) are the
+//! saboteurs of `runners/saboteur`.
+
+use crate::case::Case;
+use crate::dtype::Dtype;
+use crate::fill::Fill;
+use crate::judge::{Judgement, judge};
+use crate::ops::{Arithmetic, Expected, Operation, Problem, Tensor, View};
+use crate::philox::Draws;
+use crate::protocol::Role;
+
+/// Size of every axis of the self-test's instance: square, at most 64 Ki elements.
+const SIZE: u64 = 64;
+
+/// The outcome for one operation and precision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelfTest {
+    /// Mutants that were rejected.
+    pub rejected: Vec<String>,
+    /// Mutants that passed, and honest outputs that did not: the gate is broken if there is one.
+    pub broken: Vec<String>,
+}
+
+/// Runs every mutant that applies to the operation and precision of `case` through the judge.
+///
+/// `loosen` multiplies the bound; it is 1 but in the study that shows what the bound is for.
+pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
+    let case = case.resized(&vec![SIZE; case.sizes.len()]);
+    let mut outcome = SelfTest { rejected: Vec::new(), broken: Vec::new() };
+    let uniform = Instance::new(&case, Fill::Uniform, seed);
+    let honest = uniform.honest();
+
+    let exact: Vec<f64> = uniform.expected.iter().map(|expected| expected.value).collect();
+    let pairwise = Arithmetic { pairwise: true, ..Arithmetic::declared(&case) };
+    let controls = [
+        ("the rounded reference", exact),
+        ("an honest kernel", honest.clone()),
+        ("an honest kernel that sums in halves", uniform.emulate(&pairwise)),
+    ];
+    for (name, output) in controls {
+        if uniform.judge(&output, loosen).failed > 0 {
+            outcome.broken.push(format!("{name} was rejected"));
+        }
+    }
+
+    let mut settle = |name: &str, instance: &Instance, output: &[f64]| {
+        let judgement = instance.judge(output, loosen);
+        if judgement.failed > 0 {
+            outcome.rejected.push(name.to_owned());
+        } else if instance.written(output) != instance.written(&instance.honest()) {
+            outcome.broken.push(format!("the mutant `{name}` passed"));
+        }
+    };
+    for (name, mutate) in OUTPUT_MUTANTS {
+        settle(name, &uniform, &mutate(&honest, &uniform, seed));
+    }
+    for (name, arithmetic) in [
+        ("next lower precision", Arithmetic::next_lower(&case)),
+        (
+            "accumulator as narrow as the output",
+            Arithmetic { accumulator: narrow(&case), ..Arithmetic::declared(&case) },
+        ),
+    ] {
+        settle(name, &uniform, &uniform.emulate(&arithmetic));
+    }
+    for (name, spoil) in INPUT_MUTANTS {
+        settle(name, &uniform, &uniform.with_inputs(*spoil));
+    }
+    for mutant in case.operation.mutants {
+        let instance = Instance::new(&case, mutant.fill, seed);
+        settle(mutant.name, &instance, &(mutant.compute)(&instance.problem()));
+    }
+    if case.operation.fills_of(&case).contains(&Fill::Nonfinite) {
+        let instance = Instance::new(&case, Fill::Nonfinite, seed);
+        let cleaned: Vec<f64> = instance.honest().iter().map(|y| if y.is_nan() { 0.0 } else { *y }).collect();
+        settle("NaN replaced by 0", &instance, &cleaned);
+    }
+    outcome
+}
+
+type OutputMutant = fn(&[f64], &Instance, u64) -> Vec<f64>;
+
+/// Spoiled copies of an honest output.
+const OUTPUT_MUTANTS: &[(&str, OutputMutant)] = &[
+    ("zeros", |y, _, _| vec![0.0; y.len()]),
+    ("stale", |y, _, _| vec![POISON; y.len()]),
+    ("one element", one_element),
+    ("last tile not written", |y, _, _| by_column(y, |i, y| if i % 64 >= 48 { POISON } else { y })),
+    ("transposed", |y, _, _| (0..y.len()).map(|i| y[i % 64 * 64 + i / 64]).collect()),
+    ("accumulated into", |y, _, _| y.iter().map(|y| 2.0 * y).collect()),
+    ("two rows exchanged", |y, _, _| {
+        let mut y = y.to_vec();
+        for i in 0..64 {
+            y.swap(7 * 64 + i, 8 * 64 + i);
+        }
+        y
+    }),
+    ("every row is row 0", |y, _, _| (0..y.len()).map(|i| y[i % 64]).collect()),
+    ("row means", |y, _, _| y.chunks(64).flat_map(|row| [row.iter().sum::<f64>() / 64.0; 64]).collect()),
+    ("scaled", |y, instance, _| {
+        let factor = match instance.output.dtype {
+            Dtype::Bf16 => 1.0 + 1.0 / 32.0,
+            Dtype::F16 => 1.0 + 1.0 / 256.0,
+            _ => 1.0 + 1.0 / 512.0,
+        };
+        y.iter().map(|y| y * factor).collect()
+    }),
+    ("race", |y, _, seed| {
+        let mut draws = Draws::new(seed, 9);
+        let mut y = y.to_vec();
+        for _ in 0..4 {
+            let at = draws.below(y.len() as u64 - 1) as usize;
+            y[at] = y[at + 1];
+        }
+        y
+    }),
+    ("right on one element in a hundred", |y, _, _| {
+        by_column(y, |i, y| if i % 100 == 0 { y } else { y + 1.0 })
+    }),
+    ("wrong on one element in a hundred", |y, _, _| {
+        by_column(y, |i, y| if i % 100 == 0 { y + 1.0 } else { y })
+    }),
+    ("index overflow", |y, _, _| (0..y.len()).map(|i| y[i % 1021]).collect()),
+    ("truncated at the output", |y, instance, _| match instance.output.dtype {
+        // Only where half a unit is more than the soft bound hides.
+        Dtype::F16 | Dtype::Bf16 => instance.expected.iter().map(|e| instance.truncate(e.value)).collect(),
+        _ => y.to_vec(),
+    }),
+];
+
+/// A value that no operation here gives on these inputs.
+const POISON: f64 = -96.0;
+
+fn by_column(y: &[f64], spoil: impl Fn(usize, f64) -> f64) -> Vec<f64> {
+    y.iter().enumerate().map(|(i, y)| spoil(i, *y)).collect()
+}
+
+fn one_element(y: &[f64], instance: &Instance, seed: u64) -> Vec<f64> {
+    let mut y = y.to_vec();
+    let at = Draws::new(seed, 8).below(y.len() as u64) as usize;
+    let expected = instance.expected[at];
+    let least = if instance.output.dtype.format().is_none() { 1.0 } else { 0.0 };
+    let allowed = crate::judge::allowed(instance.output.dtype, &expected);
+    y[at] = expected.value + (3.0 * allowed).max(least);
+    y
+}
+
+type InputMutant = fn(&mut Vec<f64>, &Tensor);
+
+/// Honest kernels that read their first input wrongly.
+const INPUT_MUTANTS: &[(&str, InputMutant)] = &[
+    ("last column of the first input left out", |x, tensor| {
+        let row = tensor.shape[tensor.shape.len() - 1];
+        x.iter_mut().skip(row - 1).step_by(row).for_each(|x| *x = 0.0);
+    }),
+    ("a slice of the first input counted twice", |x, tensor| {
+        let row = tensor.shape[tensor.shape.len() - 1];
+        x.iter_mut().enumerate().filter(|(i, _)| i % row < 32).for_each(|(_, x)| *x *= 2.0);
+    }),
+    ("first input transposed", |x, _| {
+        let original = x.clone();
+        x.iter_mut().enumerate().for_each(|(i, x)| *x = original[i % 64 * 64 + i / 64]);
+    }),
+];
+
+fn narrow(case: &Case) -> Option<crate::format::Format> {
+    case.dtype.format().filter(|_| case.dtype != case.accumulator).or(case.accumulator.format())
+}
+
+/// A case with content, its expected values, and its one output.
+struct Instance<'a> {
+    case: &'a Case,
+    fill: Fill,
+    tensors: Vec<Tensor>,
+    inputs: Vec<Vec<u8>>,
+    output: Tensor,
+    expected: Vec<Expected>,
+}
+
+impl<'a> Instance<'a> {
+    fn new(case: &'a Case, fill: Fill, seed: u64) -> Instance<'a> {
+        let operation: &Operation = case.operation;
+        let (tensors, outputs): (Vec<Tensor>, Vec<Tensor>) =
+            (operation.tensors)(case).into_iter().partition(|tensor| tensor.role == Role::Input);
+        let output = outputs.into_iter().next().expect("an operation has an output");
+        let inputs = tensors
+            .iter()
+            .enumerate()
+            .map(|(index, tensor)| {
+                let mut bytes = vec![0; tensor.bytes()];
+                operation.content(case, fill, seed, index, tensor).write(0..tensor.elements(), &mut bytes);
+                bytes
+            })
+            .collect();
+        let mut instance = Instance { case, fill, tensors, inputs, output, expected: Vec::new() };
+        let wanted: Vec<usize> = (0..instance.output.elements()).collect();
+        instance.expected = (operation.reference)(&instance.problem(), &wanted);
+        instance
+    }
+
+    fn problem(&self) -> Problem<'_> {
+        let inputs = self.tensors.iter().zip(&self.inputs);
+        let inputs = inputs.map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes }).collect();
+        Problem { case: self.case, fill: self.fill, inputs }
+    }
+
+    fn emulate(&self, arithmetic: &Arithmetic) -> Vec<f64> {
+        (self.case.operation.emulate)(&self.problem(), arithmetic)
+    }
+
+    fn honest(&self) -> Vec<f64> {
+        self.emulate(&Arithmetic::declared(self.case))
+    }
+
+    /// What an honest kernel gives for spoiled inputs.
+    fn with_inputs(&self, spoil: InputMutant) -> Vec<f64> {
+        let first = &self.tensors[0];
+        let mut values: Vec<f64> =
+            (0..first.elements()).map(|i| first.dtype.read(&self.inputs[0], i)).collect();
+        spoil(&mut values, first);
+        let mut bytes = vec![0; first.bytes()];
+        values.iter().enumerate().for_each(|(i, x)| first.dtype.write(&mut bytes, i, *x));
+        let mut problem = self.problem();
+        problem.inputs[0].bytes = &bytes;
+        (self.case.operation.emulate)(&problem, &Arithmetic::declared(self.case))
+    }
+
+    /// The bytes that a kernel with these results leaves behind.
+    fn written(&self, output: &[f64]) -> Vec<u8> {
+        let mut bytes = vec![0; self.output.bytes()];
+        output.iter().enumerate().for_each(|(i, y)| self.output.dtype.write(&mut bytes, i, *y));
+        bytes
+    }
+
+    fn judge(&self, output: &[f64], loosen: f64) -> Judgement {
+        let bytes = self.written(output);
+        let view = View { dtype: self.output.dtype, bytes: &bytes };
+        let wanted: Vec<usize> = (0..self.output.elements()).collect();
+        judge(&view, &self.output.shape, &wanted, &self.expected, Some(POISON), loosen)
+    }
+
+    /// The number of the output type next to `value` towards zero.
+    fn truncate(&self, value: f64) -> f64 {
+        let format = self.output.dtype.format().unwrap_or(crate::format::F64);
+        let rounded = format.round(value);
+        if rounded.abs() <= value.abs() {
+            return rounded;
+        }
+        let spacing = 2.0 * format.unit_roundoff() * rounded.abs();
+        format.round(rounded - (spacing / 2.0).copysign(rounded))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::OPERATIONS;
+
+    fn cases() -> impl Iterator<Item = Case> {
+        OPERATIONS.iter().flat_map(|operation| {
+            operation.forms().flat_map(move |form| {
+                operation.precisions.iter().map(move |(dtype, _)| {
+                    let axes: Vec<String> =
+                        operation.axes.iter().map(|axis| format!("{}=8", axis.name)).collect();
+                    format!("{form}/{dtype}/{}", axes.join(",")).parse().unwrap()
+                })
+            })
+        })
+    }
+
+    #[test]
+    fn every_mutant_of_every_operation_is_rejected() {
+        for case in cases() {
+            for seed in 0..3 {
+                let outcome = self_test(&case, seed, 1.0);
+                assert_eq!(outcome.broken, Vec::<String>::new(), "{case} seed {seed}");
+                assert!(outcome.rejected.len() >= 17, "{case}: {:?}", outcome.rejected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bound_a_million_times_too_wide_is_noticed() {
+        for case in cases().filter(|case| case.dtype != Dtype::I8) {
+            assert!(!self_test(&case, 1, 1e6).broken.is_empty(), "{case}");
+        }
+    }
+}

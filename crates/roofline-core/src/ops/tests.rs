@@ -1,0 +1,235 @@
+//! References proved by identities, bounds calibrated: the declared precision passes with a margin
+//! of four, the next lower one fails.
+
+use super::*;
+use crate::judge::score;
+
+/// A case with content, owned.
+struct Filled {
+    case: Case,
+    fill: Fill,
+    tensors: Vec<Tensor>,
+    inputs: Vec<Vec<u8>>,
+}
+
+impl Filled {
+    fn new(id: &str, fill: Fill, seed: u64) -> Filled {
+        let case: Case = id.parse().unwrap();
+        let tensors = (case.operation.tensors)(&case);
+        let inputs = tensors
+            .iter()
+            .enumerate()
+            .filter(|(_, tensor)| tensor.role == Role::Input)
+            .map(|(index, tensor)| {
+                let mut bytes = vec![0; tensor.bytes()];
+                case.operation
+                    .content(&case, fill, seed, index, tensor)
+                    .write(0..tensor.elements(), &mut bytes);
+                bytes
+            })
+            .collect();
+        Filled { case, fill, tensors, inputs }
+    }
+
+    fn problem(&self) -> Problem<'_> {
+        let inputs = self.tensors.iter().zip(&self.inputs);
+        let inputs = inputs.map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes }).collect();
+        Problem { case: &self.case, fill: self.fill, inputs }
+    }
+
+    fn output(&self) -> &Tensor {
+        self.tensors.last().unwrap()
+    }
+
+    fn reference(&self) -> Vec<Expected> {
+        let wanted: Vec<usize> = (0..self.output().elements()).collect();
+        (self.case.operation.reference)(&self.problem(), &wanted)
+    }
+
+    /// Scores of an emulated kernel, its results rounded to the output type.
+    fn scores(&self, arithmetic: &Arithmetic) -> Vec<f64> {
+        let dtype = self.output().dtype;
+        let round = |y: f64| dtype.format().map_or(y, |format| format.round(y));
+        let output = (self.case.operation.emulate)(&self.problem(), arithmetic);
+        self.reference()
+            .iter()
+            .zip(output)
+            .map(|(expected, y)| score(dtype, round(y), expected, 1.0))
+            .collect()
+    }
+}
+
+#[test]
+fn softmax_rows_sum_to_one() {
+    let filled = Filled::new("softmax/f32/rows=5,cols=33", Fill::Normal, 1);
+    for row in filled.reference().chunks(33) {
+        assert!((row.iter().map(|y| y.value).sum::<f64>() - 1.0).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn rms_norm_rows_have_unit_mean_square_under_unit_weight() {
+    let mut filled = Filled::new("rms-norm/f32/rows=3,cols=128", Fill::Normal, 1);
+    for i in 0..128 {
+        Dtype::F32.write(&mut filled.inputs[1], i, 1.0);
+    }
+    for row in filled.reference().chunks(128) {
+        let square = row.iter().map(|y| y.value * y.value).sum::<f64>() / 128.0;
+        assert!((square - 1.0).abs() < 1e-5, "{square}");
+    }
+}
+
+#[test]
+fn matmul_by_the_identity_and_the_two_layouts_agree() {
+    let mut plain = Filled::new("matmul/f32/m=3,n=4,k=4", Fill::Uniform, 1);
+    for i in 0..16 {
+        Dtype::F32.write(&mut plain.inputs[1], i, f64::from(u8::from(i % 5 == 0)));
+    }
+    for (i, expected) in plain.reference().iter().enumerate() {
+        assert_eq!(expected.value, Dtype::F32.read(&plain.inputs[0], i));
+    }
+    let plain = Filled::new("matmul/i8/m=3,n=5,k=7", Fill::Uniform, 1);
+    let mut other = Filled::new("matmul.nn/i8/m=3,n=5,k=7", Fill::Uniform, 1);
+    for j in 0..5 {
+        for p in 0..7 {
+            other.inputs[1][p * 5 + j] = plain.inputs[1][j * 7 + p];
+        }
+    }
+    assert_eq!(plain.reference(), other.reference());
+}
+
+#[test]
+fn a_chosen_element_is_the_same_alone() {
+    for id in [
+        "add/f32/rows=5,cols=9",
+        "softmax/bf16/rows=5,cols=9",
+        "rms-norm/f16/rows=5,cols=9",
+        "matmul/f32/m=5,n=9,k=11",
+        "matmul.nn/f32/m=5,n=9,k=11",
+    ] {
+        let filled = Filled::new(id, Fill::Normal, 3);
+        let whole = filled.reference();
+        for index in [0, 7, 8, 9, 31, 44] {
+            assert_eq!(
+                (filled.case.operation.reference)(&filled.problem(), &[index]),
+                [whole[index]],
+                "{id}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_input_reaches_exactly_the_outputs_that_change() {
+    for id in [
+        "add/f32/rows=3,cols=4",
+        "softmax/f32/rows=3,cols=4",
+        "rms-norm/f32/rows=3,cols=4",
+        "matmul/f32/m=3,n=4,k=5",
+        "matmul.nn/f32/m=3,n=4,k=5",
+    ] {
+        let mut filled = Filled::new(id, Fill::Uniform, 4);
+        let before = filled.reference();
+        for tensor in 0..filled.inputs.len() {
+            for element in 0..filled.tensors[tensor].elements() {
+                let old = filled.inputs[tensor].clone();
+                Dtype::F32.write(&mut filled.inputs[tensor], element, 3.0);
+                let after = filled.reference();
+                let reach = (filled.case.operation.reach)(&filled.case, tensor, element);
+                let reached: Vec<usize> = (0..reach.count).map(|i| reach.nth(i)).collect();
+                let changed: Vec<usize> =
+                    (0..before.len()).filter(|&i| before[i].value != after[i].value).collect();
+                assert_eq!(changed, reached, "{id} tensor {tensor} element {element}");
+                filled.inputs[tensor] = old;
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bound_is_calibrated() {
+    let mut cases = Vec::new();
+    for dtype in ["f32", "bf16", "f16", "f64"] {
+        for width in [64, 256, 1024] {
+            cases.push(format!("softmax/{dtype}/rows=8,cols={width}"));
+            cases.push(format!("rms-norm/{dtype}/rows=8,cols={width}"));
+            cases.push(format!("matmul/{dtype}/m=12,n=12,k={width}"));
+        }
+    }
+    // An addition in a narrow type is the same single rounding; only the wide types have a lower class.
+    cases.extend(["f32", "f64"].map(|dtype| format!("add/{dtype}/rows=8,cols=64")));
+    cases.extend([64, 1024].map(|k| format!("matmul/i8/m=12,n=12,k={k}")));
+    for id in cases {
+        for fill in [Fill::Uniform, Fill::Normal] {
+            let filled = Filled::new(&id, fill, 5);
+            for pairwise in [false, true] {
+                let declared = Arithmetic { pairwise, ..Arithmetic::declared(&filled.case) };
+                let most = filled.scores(&declared).into_iter().fold(0.0, f64::max);
+                assert!(most <= 0.25, "{id} {fill}: declared precision scores {most}");
+            }
+            let lower = filled.scores(&Arithmetic::next_lower(&filled.case));
+            let failed = lower.iter().filter(|score| **score > 1.0).count();
+            assert!(failed * 100 >= lower.len(), "{id} {fill}: {failed} of {} caught", lower.len());
+        }
+    }
+}
+
+#[test]
+fn no_family_makes_an_honest_kernel_wrong() {
+    for operation in OPERATIONS {
+        for (dtype, _) in operation.precisions {
+            let axes: Vec<String> = operation
+                .axes
+                .iter()
+                .zip([7, 33, 65])
+                .map(|(axis, size)| format!("{}={size}", axis.name))
+                .collect();
+            let id = format!("{}/{dtype}/{}", operation.name, axes.join(","));
+            for fill in operation.fills_of(&id.parse().unwrap()) {
+                let filled = Filled::new(&id, fill, 6);
+                for pairwise in [false, true] {
+                    let declared = Arithmetic { pairwise, ..Arithmetic::declared(&filled.case) };
+                    let most = filled.scores(&declared).into_iter().fold(0.0, f64::max);
+                    assert!(most <= 1.0, "{id} {fill} pairwise {pairwise}: {most}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_projection_passes_the_honest_and_names_the_rows_of_a_wrong_tile() {
+    for id in [
+        "matmul/f32/m=40,n=48,k=200",
+        "matmul.nn/bf16/m=40,n=48,k=200",
+        "matmul/i8/m=40,n=48,k=200",
+        "matmul/f16/m=40,n=48,k=200",
+    ] {
+        for fill in [Fill::Uniform, Fill::Normal] {
+            let filled = Filled::new(id, fill, 7);
+            let mut values =
+                (filled.case.operation.emulate)(&filled.problem(), &Arithmetic::declared(&filled.case));
+            let project = filled.case.operation.whole.unwrap();
+            let dtype = filled.output().dtype;
+            let bytes = |values: &[f64]| {
+                let mut bytes = vec![0; filled.output().bytes()];
+                values.iter().enumerate().for_each(|(i, y)| dtype.write(&mut bytes, i, *y));
+                bytes
+            };
+            let honest = bytes(&values);
+            for draws in 0..20 {
+                assert_eq!(
+                    project(&filled.problem(), &View { dtype, bytes: &honest }, draws),
+                    [0; 0],
+                    "{id}"
+                );
+            }
+            for i in 16..32 {
+                values[i * 48..i * 48 + 16].fill(0.0);
+            }
+            let wrong = bytes(&values);
+            let rows = project(&filled.problem(), &View { dtype, bytes: &wrong }, 1);
+            assert!(rows.len() >= 10 && rows.iter().all(|row| (16..32).contains(row)), "{id}: {rows:?}");
+        }
+    }
+}

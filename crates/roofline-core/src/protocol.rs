@@ -1,0 +1,308 @@
+//! The conversation between conductor and runner: every message, in one file.
+//!
+//! One JSON object a line. The conductor asks, the runner answers with the question's number. What
+//! arrives from a runner is hostile bytes: `parse_answer` bounds and checks all of it.
+//! `docs/protocol.md` is the specification for people; a test holds the two together.
+
+use crate::dtype::Dtype;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Version of this protocol. A runner that speaks another one is refused.
+pub const VERSION: u32 = 1;
+
+/// Longest line either side may send, in bytes, the newline included.
+pub const MAX_LINE: usize = 1 << 20;
+
+/// Most samples that one visit may ask for.
+pub const MAX_SAMPLES: u32 = 10_000;
+
+/// A numbered question of the conductor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    pub id: u64,
+    #[serde(flatten)]
+    pub ask: Ask,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case")]
+pub enum Ask {
+    /// Who are you, and what do you offer?
+    Hello { protocol: u32 },
+    /// Map these tensors and get ready to run this implementation.
+    Prepare(Box<Prepare>),
+    /// Run the implementation `count` times.
+    Launch { count: u32 },
+    /// Run `warmup` launches, then `samples` samples of `batch` launches, each timed.
+    Visit { warmup: u32, samples: u32, batch: u32 },
+    /// Unmap the tensors and forget the case.
+    Release,
+    /// End.
+    Bye,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prepare {
+    /// The case's id, for messages; the fields below say the same in parts.
+    pub case: String,
+    pub operation: String,
+    /// Empty for the plain form of an operation.
+    pub variant: String,
+    pub dtype: Dtype,
+    pub accumulator: Dtype,
+    pub axes: BTreeMap<String, u64>,
+    /// `provider/name`, as offered.
+    pub implementation: String,
+    /// Upper limit of threads that may work at a time.
+    pub threads: u32,
+    /// The cores that the runner is pinned to.
+    pub cores: Vec<u32>,
+    /// Inputs first, then outputs, in the operation's order.
+    pub tensors: Vec<Place>,
+}
+
+/// Where one tensor lies: in a file of `size` bytes, `bytes` of data at `offset`.
+///
+/// The files travel as descriptors beside the line, one a tensor, in order; a conversation on
+/// standard input names them by `path` instead.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    pub name: String,
+    pub role: Role,
+    pub dtype: Dtype,
+    pub shape: Vec<u64>,
+    pub offset: u64,
+    pub bytes: u64,
+    pub size: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Mapped for reading only.
+    Input,
+    /// Mapped for reading and writing.
+    Output,
+}
+
+/// A runner's answer to `hello`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    pub protocol: u32,
+    pub runner: String,
+    /// Version of what is measured, not of the glue: no version, no measurement.
+    pub version: String,
+    #[serde(default)]
+    pub devices: Vec<String>,
+    pub offers: Vec<Offer>,
+    /// Anything worth keeping with the record: compiler, flags, library build.
+    #[serde(default)]
+    pub notes: BTreeMap<String, String>,
+}
+
+/// One implementation of one operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Offer {
+    /// `provider/name`.
+    pub implementation: String,
+    /// `operation` or `operation.variant`.
+    pub operation: String,
+    pub dtypes: Vec<Dtype>,
+    #[serde(default)]
+    pub about: String,
+    /// Whether it uses more than one thread when it may.
+    #[serde(default)]
+    pub parallel: bool,
+}
+
+/// A runner's answer to `prepare`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// Threads that will work at a time.
+    #[serde(default = "one")]
+    pub threads: u32,
+    #[serde(default)]
+    pub output: OutputMode,
+    /// Memory that the implementation holds beside the tensors.
+    #[serde(default)]
+    pub workspace_bytes: u64,
+    /// What was chosen for this case: instruction set, tile, algorithm.
+    #[serde(default)]
+    pub notes: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputMode {
+    /// The implementation writes into the given memory.
+    #[default]
+    InPlace,
+    /// The library allocates its result, which is copied off the clock.
+    Fresh,
+}
+
+/// A runner's answer to `visit`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Visited {
+    /// Duration of each sample, of `batch` launches each.
+    pub nanoseconds: Vec<f64>,
+    /// The implementation left the rounding or flush-to-zero mode changed.
+    #[serde(default)]
+    pub float_mode_changed: bool,
+}
+
+/// A runner's answer to `launch`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Launched {
+    #[serde(default)]
+    pub float_mode_changed: bool,
+}
+
+/// What a runner says instead of doing what it was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refusal {
+    pub kind: RefusalKind,
+    pub message: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusalKind {
+    /// This runner does not have it: not a failure.
+    Unsupported,
+    /// The implementation raised an error.
+    Failed,
+    /// Memory could not be had.
+    OutOfMemory,
+}
+
+/// An answer as it stands on the line: exactly one of `ok` and `error`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Answer {
+    pub id: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ok: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Refusal>,
+}
+
+/// A line that breaks the protocol, and how.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Breach(pub String);
+
+/// Reads the answer to question `id`, as `T` or as the runner's refusal.
+pub fn parse_answer<T: serde::de::DeserializeOwned>(
+    line: &[u8],
+    id: u64,
+) -> Result<Result<T, Refusal>, Breach> {
+    if line.len() > MAX_LINE {
+        return Err(Breach(format!("a line of {} bytes; {MAX_LINE} is the limit", line.len())));
+    }
+    let answer: Answer = serde_json::from_slice(line)
+        .map_err(|error| Breach(format!("not an answer: {error}; the line began {}", excerpt(line))))?;
+    if answer.id != id {
+        return Err(Breach(format!("answered question {} when asked question {id}", answer.id)));
+    }
+    match (answer.ok, answer.error) {
+        (Some(value), None) => serde_json::from_value(value)
+            .map(Ok)
+            .map_err(|error| Breach(format!("not the answer to this question: {error}"))),
+        (None, Some(refusal)) => Ok(Err(refusal)),
+        _ => Err(Breach("an answer has either `ok` or `error`".to_owned())),
+    }
+}
+
+impl Visited {
+    /// Checks what a sample may look like; the runner's claim is weighed elsewhere.
+    pub fn validate(&self, samples: u32) -> Result<(), Breach> {
+        if self.nanoseconds.len() != samples as usize {
+            return Err(Breach(format!("{} samples when asked for {samples}", self.nanoseconds.len())));
+        }
+        match self.nanoseconds.iter().find(|time| !(time.is_finite() && **time >= 0.0)) {
+            Some(time) => Err(Breach(format!("a sample of {time} ns"))),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Hello {
+    pub fn validate(&self) -> Result<(), Breach> {
+        if self.protocol != VERSION {
+            return Err(Breach(format!(
+                "speaks protocol {}, this conductor speaks {VERSION}",
+                self.protocol
+            )));
+        }
+        if self.version.trim().is_empty() {
+            return Err(Breach("gives no version; no version, no measurement".to_owned()));
+        }
+        match self.offers.iter().find(|offer| !is_implementation(&offer.implementation)) {
+            Some(offer) => Err(Breach(format!(
+                "offers `{}`, which is not `provider/name` in kebab-case",
+                excerpt(offer.implementation.as_bytes())
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a text has the form `provider/name`, both in kebab-case.
+pub fn is_implementation(text: &str) -> bool {
+    let kebab = |part: &str| {
+        !part.is_empty()
+            && part.len() <= 64
+            && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    text.split_once('/').is_some_and(|(provider, name)| kebab(provider) && kebab(name))
+}
+
+/// The start of hostile bytes, printable.
+pub fn excerpt(bytes: &[u8]) -> String {
+    let start = &bytes[..bytes.len().min(60)];
+    format!("{:?}", String::from_utf8_lossy(start))
+}
+
+fn one() -> u32 {
+    1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_flat_objects() {
+        let question = Question { id: 7, ask: Ask::Launch { count: 2 } };
+        let text = serde_json::to_string(&question).unwrap();
+        assert_eq!(text, r#"{"id":7,"ask":"launch","count":2}"#);
+        assert_eq!(serde_json::from_str::<Question>(&text).unwrap(), question);
+        let bye = serde_json::to_string(&Question { id: 8, ask: Ask::Bye }).unwrap();
+        assert_eq!(bye, r#"{"id":8,"ask":"bye"}"#);
+    }
+
+    #[test]
+    fn breaches_are_named() {
+        let breach = |line: &str| parse_answer::<Visited>(line.as_bytes(), 3).unwrap_err().0;
+        assert!(breach("garbage").contains("not an answer"));
+        assert!(breach(r#"{"ok":{"nanoseconds":[1]}}"#).contains("missing field `id`"));
+        assert!(breach(r#"{"id":4,"ok":{"nanoseconds":[1]}}"#).contains("question 4"));
+        assert!(breach(r#"{"id":3}"#).contains("either"));
+        assert!(breach(r#"{"id":3,"ok":{"times":[1]}}"#).contains("not the answer"));
+        let visited = Visited { nanoseconds: vec![1.0, f64::NAN], float_mode_changed: false };
+        assert!(visited.validate(2).is_err());
+        assert!(visited.validate(3).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_bytes_panic(bytes: Vec<u8>) {
+            let _ = parse_answer::<Hello>(&bytes, 1);
+            let _ = parse_answer::<Visited>(&bytes, 1);
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Suites: TOML that expands to cases. A suite names no implementation.
+//!
+//! ```toml
+//! about = "what this suite is for"
+//!
+//! [[cases]]
+//! operation = "softmax"
+//! dtype = ["f32", "bf16"]
+//! axes = { rows = "64", cols = "1:4096:*4" }
+//! threads = [1, 2]
+//! max-bytes = 67108864
+//! ```
+
+use crate::axis::AxisSpec;
+use crate::case::{Cache, Case, Device, parse_form, precision};
+use crate::dtype::Dtype;
+use crate::nearest::nearest;
+use crate::ops::Operation;
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Most cases that one selection may hold.
+pub const MAX_CASES: usize = 100_000;
+
+/// One block of cases: a product of axes, types and thread counts.
+#[derive(Clone, Debug)]
+pub struct Block {
+    pub operation: &'static Operation,
+    pub variant: &'static str,
+    pub dtypes: Vec<Dtype>,
+    pub axes: Vec<AxisSpec>,
+    pub threads: Vec<u32>,
+    /// Cases with more bytes of tensors than this are left out.
+    pub max_bytes: Option<u64>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Suite {
+    pub about: String,
+    pub blocks: Vec<Block>,
+}
+
+/// A mistake in a suite, with the bytes that it stands at.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct SuiteError {
+    pub why: String,
+    pub hint: String,
+    pub span: Option<Range<usize>>,
+}
+
+impl SuiteError {
+    /// Line and column of the mistake in `text`, from 1.
+    pub fn line_and_column(&self, text: &str) -> Option<(usize, usize)> {
+        let before = text.get(..self.span.as_ref()?.start)?;
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
+    }
+}
+
+type Entry<'a> = &'a Spanned<DeValue<'a>>;
+
+impl Suite {
+    /// Reads a suite; unknown keys are refused.
+    pub fn parse(text: &str) -> Result<Suite, SuiteError> {
+        let table = DeTable::parse(text).map_err(|error| SuiteError {
+            why: error.message().to_owned(),
+            hint: "the file is not TOML".to_owned(),
+            span: error.span(),
+        })?;
+        let mut suite = Suite { about: String::new(), blocks: Vec::new() };
+        for (key, value) in table.get_ref() {
+            match key.get_ref().as_ref() {
+                "about" => suite.about = string(value)?.to_owned(),
+                "cases" => {
+                    for block in array(value)? {
+                        suite.blocks.push(block_of(block)?);
+                    }
+                }
+                unknown => return Err(unknown_key(unknown, key.span(), &["about", "cases"])),
+            }
+        }
+        if suite.blocks.is_empty() {
+            let hint = "a suite has at least one `[[cases]]`".to_owned();
+            return Err(SuiteError { why: "selects no case".to_owned(), hint, span: None });
+        }
+        Ok(suite)
+    }
+}
+
+fn block_of(entry: Entry) -> Result<Block, SuiteError> {
+    const KEYS: [&str; 5] = ["operation", "dtype", "axes", "threads", "max-bytes"];
+    let DeValue::Table(table) = entry.get_ref() else {
+        return Err(expected("a table `[[cases]]`", entry));
+    };
+    if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
+        return Err(unknown_key(key.get_ref(), key.span(), &KEYS));
+    }
+    let required = |name: &str| {
+        table.get(name).ok_or_else(|| SuiteError {
+            why: format!("a block of cases lacks `{name}`"),
+            hint: "each `[[cases]]` has operation, dtype and axes".to_owned(),
+            span: Some(entry.span()),
+        })
+    };
+    let form = required("operation")?;
+    let (operation, variant) =
+        parse_form(string(form)?).map_err(|(why, hint)| SuiteError { why, hint, span: Some(form.span()) })?;
+    let mut dtypes = Vec::new();
+    for item in list(required("dtype")?) {
+        let dtype: Dtype = string(item)?.parse().map_err(|error: crate::dtype::UnknownDtype| SuiteError {
+            why: format!("unknown dtype `{}`", error.name),
+            hint: format!("did you mean `{}`?", error.near),
+            span: Some(item.span()),
+        })?;
+        check_precision(operation, dtype).map_err(|(why, hint)| SuiteError {
+            why,
+            hint,
+            span: Some(item.span()),
+        })?;
+        dtypes.push(dtype);
+    }
+    let axes = axes_of(operation, required("axes")?)?;
+    let threads = match table.get("threads") {
+        Some(entry) => list(entry)
+            .into_iter()
+            .map(|item| {
+                u32::try_from(integer(item)?)
+                    .ok()
+                    .filter(|n| (1..=4096).contains(n))
+                    .ok_or_else(|| expected("a number of threads from 1 to 4096", item))
+            })
+            .collect::<Result<_, _>>()?,
+        None => vec![1],
+    };
+    let max_bytes = table.get("max-bytes").map(integer).transpose()?;
+    Ok(Block { operation, variant, dtypes, axes, threads, max_bytes })
+}
+
+fn axes_of(operation: &Operation, entry: Entry) -> Result<Vec<AxisSpec>, SuiteError> {
+    let DeValue::Table(table) = entry.get_ref() else {
+        return Err(expected("a table of axes, as `{ rows = \"1,64\" }`", entry));
+    };
+    let mut axes = Vec::new();
+    for (names, values) in table {
+        let mistake = |span: Range<usize>, why: String| SuiteError {
+            why: format!("axis `{}`: {why}", names.get_ref()),
+            hint: "values are `1,7,64`, `64:4096:*2`, `8:64:+8` or a list of numbers".to_owned(),
+            span: Some(span),
+        };
+        let mut texts = Vec::new();
+        for item in list(values) {
+            texts.push(match item.get_ref() {
+                DeValue::String(text) => text.to_string(),
+                _ => integer(item)?.to_string(),
+            });
+        }
+        let spec = AxisSpec::parse_parts(names.get_ref(), &texts.join(","))
+            .map_err(|why| mistake(values.span(), why))?;
+        check_axis_names(operation, &spec).map_err(|(why, hint)| SuiteError {
+            why,
+            hint,
+            span: Some(names.span()),
+        })?;
+        axes.push(spec);
+    }
+    check_axes_complete(operation, &axes).map_err(|(why, hint)| SuiteError {
+        why,
+        hint,
+        span: Some(entry.span()),
+    })?;
+    Ok(axes)
+}
+
+/// Every axis of `spec` must be one of the operation's.
+pub fn check_axis_names(operation: &Operation, spec: &AxisSpec) -> Result<(), (String, String)> {
+    let names = || operation.axes.iter().map(|axis| axis.name);
+    match spec.names.iter().find(|name| !names().any(|known| known == name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err((
+            format!("`{}` has no axis `{name}`", operation.name),
+            match nearest(name, names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("its axes are {}", names().collect::<Vec<_>>().join(", ")),
+            },
+        )),
+    }
+}
+
+fn check_axes_complete(operation: &Operation, axes: &[AxisSpec]) -> Result<(), (String, String)> {
+    for axis in operation.axes {
+        let given = axes.iter().flat_map(|spec| &spec.names).filter(|name| *name == axis.name).count();
+        if given != 1 {
+            let times = if given == 0 { "lacks" } else { "gives twice" };
+            return Err((
+                format!("`{}` {times} the axis `{}`", operation.name, axis.name),
+                axis.about.to_owned(),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The operation must be defined for `dtype` with its default accumulator.
+pub fn check_precision(operation: &Operation, dtype: Dtype) -> Result<(), (String, String)> {
+    if operation.takes(dtype, dtype.default_accumulator()) {
+        return Ok(());
+    }
+    let known: Vec<String> =
+        operation.precisions.iter().map(|(dtype, accumulator)| precision(*dtype, *accumulator)).collect();
+    Err((
+        format!("`{}` is not defined for `{dtype}`", operation.name),
+        format!("it is defined for {}", known.join(", ")),
+    ))
+}
+
+impl Block {
+    /// Every case of the block, axes outermost first; `None` when there are more than [`MAX_CASES`].
+    pub fn cases(&self) -> Option<Vec<Case>> {
+        let points = self.axes.iter().try_fold(self.dtypes.len() * self.threads.len(), |count, axis| {
+            count.checked_mul(axis.values.len())
+        });
+        points.filter(|count| *count <= MAX_CASES)?;
+        let mut all_sizes = vec![vec![0; self.operation.axes.len()]];
+        for spec in &self.axes {
+            all_sizes = all_sizes
+                .iter()
+                .flat_map(|sizes| spec.values.iter().map(|values| self.with_axis(sizes, spec, values)))
+                .collect();
+        }
+        let mut cases = Vec::new();
+        for sizes in all_sizes {
+            for dtype in &self.dtypes {
+                for threads in &self.threads {
+                    let case = Case {
+                        operation: self.operation,
+                        variant: self.variant,
+                        dtype: *dtype,
+                        accumulator: dtype.default_accumulator(),
+                        sizes: sizes.clone(),
+                        threads: *threads,
+                        cache: Cache::Warm,
+                        device: Device::Cpu,
+                    };
+                    if self.max_bytes.is_none_or(|most| case.footprint().is_some_and(|bytes| bytes <= most)) {
+                        cases.push(case);
+                    }
+                }
+            }
+        }
+        Some(cases)
+    }
+
+    fn with_axis(&self, sizes: &[u64], spec: &AxisSpec, values: &[u64]) -> Vec<u64> {
+        let mut sizes = sizes.to_vec();
+        for (name, value) in spec.names.iter().zip(values) {
+            if let Some(place) = self.operation.axes.iter().position(|axis| axis.name == name) {
+                sizes[place] = *value;
+            }
+        }
+        sizes
+    }
+}
+
+fn unknown_key(key: &str, span: Range<usize>, known: &[&str]) -> SuiteError {
+    let hint = match nearest(key, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the keys here are {}", known.join(", ")),
+    };
+    SuiteError { why: format!("unknown key `{key}`"), hint, span: Some(span) }
+}
+
+fn expected(what: &str, entry: Entry) -> SuiteError {
+    SuiteError {
+        why: format!("expected {what}"),
+        hint: "see docs/format.md".to_owned(),
+        span: Some(entry.span()),
+    }
+}
+
+fn string<'a>(entry: Entry<'a>) -> Result<&'a str, SuiteError> {
+    match entry.get_ref() {
+        DeValue::String(text) => Ok(text),
+        _ => Err(expected("a string", entry)),
+    }
+}
+
+fn integer(entry: Entry) -> Result<u64, SuiteError> {
+    match entry.get_ref() {
+        DeValue::Integer(number) => u64::from_str_radix(number.as_str(), number.radix())
+            .map_err(|_| expected("a whole number that is not negative", entry)),
+        _ => Err(expected("a whole number", entry)),
+    }
+}
+
+fn array<'a>(entry: Entry<'a>) -> Result<Vec<Entry<'a>>, SuiteError> {
+    match entry.get_ref() {
+        DeValue::Array(items) => Ok(items.iter().collect()),
+        _ => Err(expected("a list", entry)),
+    }
+}
+
+/// A list, or one value standing for a list of one.
+fn list<'a>(entry: Entry<'a>) -> Vec<Entry<'a>> {
+    match entry.get_ref() {
+        DeValue::Array(items) => items.iter().collect(),
+        _ => vec![entry],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+about = "an example"
+
+[[cases]]
+operation = "softmax"
+dtype = ["f32", "bf16"]
+axes = { rows = 64, cols = "1,31" }
+threads = [1, 2]
+
+[[cases]]
+operation = "matmul.nn"
+dtype = "i8"
+axes = { "zip(m,n,k)" = [128, 256] }
+max-bytes = 200000
+"#;
+
+    #[test]
+    fn expands_to_cases() {
+        let suite = Suite::parse(GOOD).unwrap();
+        let ids: Vec<String> = suite
+            .blocks
+            .iter()
+            .flat_map(|block| block.cases().unwrap())
+            .map(|case| case.to_string())
+            .collect();
+        assert_eq!(ids.len(), 9);
+        assert!(ids.contains(&"softmax/bf16/rows=64,cols=31/threads=2".to_owned()));
+        assert_eq!(ids[8], "matmul.nn/i8/m=128,n=128,k=128");
+    }
+
+    #[test]
+    fn mistakes_have_line_column_and_the_nearest_key() {
+        for (from, to, why, hint, line) in [
+            ("threads =", "thread =", "unknown key `thread`", "`threads`", 8),
+            ("about", "abuot", "unknown key `abuot`", "`about`", 2),
+            ("\"softmax\"", "\"sofmax\"", "unknown operation", "`softmax`", 5),
+            ("\"bf16\"", "\"bf61\"", "unknown dtype", "bf16", 6),
+            ("rows = 64", "rwos = 64", "no axis `rwos`", "`rows`", 7),
+            ("rows = 64, ", "", "lacks the axis `rows`", "rows", 7),
+            ("\"1,31\"", "\"9:1:*2\"", "downwards", "64:4096", 7),
+            ("\"i8\"", "\"fp8-e4m3\"", "not defined", "bf16", 12),
+            ("[1, 2]", "[0]", "number of threads", "format.md", 8),
+        ] {
+            assert!(GOOD.contains(from), "{from}");
+            let text = GOOD.replacen(from, to, 1);
+            let error = Suite::parse(&text).unwrap_err();
+            assert!(error.why.contains(why), "{}", error.why);
+            assert!(error.hint.contains(hint), "{}: {}", error.why, error.hint);
+            assert_eq!(error.line_and_column(&text).unwrap().0, line, "{why}");
+        }
+        let error = Suite::parse("about = [").unwrap_err();
+        assert!(error.line_and_column("about = [").is_some());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text: String) {
+            let _ = Suite::parse(&text);
+        }
+
+        #[test]
+        fn near_misses_do_not_panic(key in "[a-z-]{1,9}", value in "[\\[\\]{}=\"0-9a-z., ]{0,12}") {
+            let _ = Suite::parse(&format!("[[cases]]\noperation = \"add\"\ndtype = \"f32\"\n{key} = {value}\n"));
+        }
+    }
+}
