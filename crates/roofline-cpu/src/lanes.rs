@@ -1,0 +1,155 @@
+//! Vectors of f32 and i32 lanes, one type per instruction set.
+//!
+//! A kernel is written once, generic over [`Lanes`], and compiled once for each
+//! level of [`crate::Isa`]. A value of a `Lanes` type is a *token*: it exists
+//! only where its instructions were detected, which is what makes the vector
+//! methods safe to call. All arithmetic is f32 (or i32); bf16 and f16 are
+//! widened by the load and rounded to nearest even by the store, subnormals
+//! included. Loads and stores come in two forms: whole vectors, and `partial`
+//! ones that touch exactly the elements of the slice they are given.
+
+mod portable;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512;
+pub use portable::Portable;
+
+/// The widest vector of all levels, in lanes.
+pub const MAX_LANES: usize = 16;
+
+/// One instruction set, seen as vectors of `LANES` numbers of 32 bits.
+///
+/// Whole loads and stores use the first `LANES` elements of their slice and
+/// panic on a shorter one.
+pub trait Lanes: Copy + Send + Sync + 'static {
+    /// Numbers in one vector.
+    const LANES: usize;
+    /// Rows of the register tile of a matrix product (it is two vectors wide).
+    const TILE_ROWS: usize;
+
+    /// A vector of f32.
+    type F: Copy;
+    /// A vector of i32.
+    type I: Copy;
+    /// `TILE_ROWS` values, kept in registers.
+    type Tile<V: Copy>: Copy + AsRef<[V]> + AsMut<[V]>;
+
+    /// A register tile with the same value in every row.
+    fn tile<V: Copy>(self, value: V) -> Self::Tile<V>;
+
+    /// The same number in every lane.
+    fn splat(self, value: f32) -> Self::F;
+    /// a + b
+    fn add(self, a: Self::F, b: Self::F) -> Self::F;
+    /// a - b
+    fn sub(self, a: Self::F, b: Self::F) -> Self::F;
+    /// a · b
+    fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    /// a · b + c, fused where the instruction set can.
+    fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    /// The larger of the two; `b` where either is NaN.
+    fn max(self, a: Self::F, b: Self::F) -> Self::F;
+    /// The smaller of the two; `b` where either is NaN.
+    fn min(self, a: Self::F, b: Self::F) -> Self::F;
+    /// To the nearest integer, ties to even, for |v| below 2²².
+    fn round(self, v: Self::F) -> Self::F;
+    /// v · 2ⁿ with one rounding, for normal v and integral |n| up to 250.
+    fn scale(self, v: Self::F, n: Self::F) -> Self::F;
+    /// The sum of all lanes.
+    fn sum(self, v: Self::F) -> f32;
+    /// The largest lane, for vectors without NaN.
+    fn largest(self, v: Self::F) -> f32;
+
+    /// Reads one vector.
+    fn load_f32(self, x: &[f32]) -> Self::F;
+    /// Writes one vector.
+    fn store_f32(self, v: Self::F, y: &mut [f32]);
+    /// Reads one vector of bf16 codes.
+    fn load_bf16(self, x: &[u16]) -> Self::F;
+    /// Rounds one vector to bf16 codes.
+    fn store_bf16(self, v: Self::F, y: &mut [u16]);
+    /// Reads one vector of f16 codes.
+    fn load_f16(self, x: &[u16]) -> Self::F;
+    /// Rounds one vector to f16 codes.
+    fn store_f16(self, v: Self::F, y: &mut [u16]);
+
+    /// The same number in every lane.
+    fn splat_i32(self, value: i32) -> Self::I;
+    /// a + b, wrapping.
+    fn add_i32(self, a: Self::I, b: Self::I) -> Self::I;
+    /// Reads one vector.
+    fn load_i32(self, x: &[i32]) -> Self::I;
+    /// Writes one vector.
+    fn store_i32(self, v: Self::I, y: &mut [i32]);
+    /// acc + a.0 · b.0 + a.1 · b.1 in each lane, where a lane of `a` and `b`
+    /// holds two i16. Wrapping.
+    fn dot_pairs(self, acc: Self::I, a: Self::I, b: Self::I) -> Self::I;
+
+    /// Reads `x.len() <= LANES` elements, `fill` in the lanes beyond them.
+    #[inline(always)]
+    fn load_partial_f32(self, x: &[f32], fill: f32) -> Self::F {
+        let mut whole = [fill; MAX_LANES];
+        whole[..x.len()].copy_from_slice(x);
+        self.load_f32(&whole)
+    }
+    /// Writes the first `y.len() <= LANES` lanes.
+    #[inline(always)]
+    fn store_partial_f32(self, v: Self::F, y: &mut [f32]) {
+        let mut whole = [0.0; MAX_LANES];
+        self.store_f32(v, &mut whole);
+        y.copy_from_slice(&whole[..y.len()]);
+    }
+    /// Reads `x.len() <= LANES` codes, `fill` beyond them.
+    #[inline(always)]
+    fn load_partial_u16(self, x: &[u16], fill: u16) -> [u16; MAX_LANES] {
+        let mut whole = [fill; MAX_LANES];
+        whole[..x.len()].copy_from_slice(x);
+        whole
+    }
+    /// Writes the first `y.len() <= LANES` codes.
+    #[inline(always)]
+    fn store_partial_u16(self, v: [u16; MAX_LANES], y: &mut [u16]) {
+        y.copy_from_slice(&v[..y.len()]);
+    }
+    /// Writes the first `y.len() <= LANES` lanes.
+    #[inline(always)]
+    fn store_partial_i32(self, v: Self::I, y: &mut [i32]) {
+        let mut whole = [0; MAX_LANES];
+        self.store_i32(v, &mut whole);
+        y.copy_from_slice(&whole[..y.len()]);
+    }
+    /// Reads `x.len() <= LANES` elements, zero in the lanes beyond them.
+    #[inline(always)]
+    fn load_partial_i32(self, x: &[i32]) -> Self::I {
+        let mut whole = [0; MAX_LANES];
+        whole[..x.len()].copy_from_slice(x);
+        self.load_i32(&whole)
+    }
+
+    /// Like `store_f32`, but past the caches where `y` is aligned to a vector.
+    /// Ends with [`Lanes::fence`].
+    #[inline(always)]
+    fn stream_f32(self, v: Self::F, y: &mut [f32]) {
+        self.store_f32(v, y);
+    }
+    /// Like `store_bf16`, but past the caches where `y` is aligned to a vector.
+    #[inline(always)]
+    fn stream_bf16(self, v: Self::F, y: &mut [u16]) {
+        self.store_bf16(v, y);
+    }
+    /// Like `store_f16`, but past the caches where `y` is aligned to a vector.
+    #[inline(always)]
+    fn stream_f16(self, v: Self::F, y: &mut [u16]) {
+        self.store_f16(v, y);
+    }
+    /// Orders streamed stores before everything that follows.
+    #[inline(always)]
+    fn fence(self) {}
+}

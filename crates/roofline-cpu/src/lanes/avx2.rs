@@ -1,0 +1,248 @@
+//! Eight lanes of AVX2, with FMA and F16C.
+
+use std::arch::x86_64::*;
+
+use super::Lanes;
+
+/// Token: AVX2, FMA and F16C were detected on this processor.
+#[derive(Clone, Copy, Debug)]
+pub struct Avx2(());
+
+const LANES: usize = 8;
+
+impl Avx2 {
+    /// The token, where the processor has the instructions.
+    pub fn detect() -> Option<Self> {
+        let detected = is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c");
+        detected.then_some(Self(()))
+    }
+
+    #[inline(always)]
+    fn floats(self, v: __m256i) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_castsi256_ps(v) }
+    }
+
+    /// bf16 codes, rounded to nearest even; NaN stays a quiet NaN.
+    #[inline(always)]
+    fn round_bf16(self, v: __m256) -> __m128i {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let bits = _mm256_castps_si256(v);
+            let top = _mm256_srli_epi32::<16>(bits);
+            let odd = _mm256_and_si256(top, _mm256_set1_epi32(1));
+            let bias = _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff));
+            let rounded = _mm256_srli_epi32::<16>(_mm256_add_epi32(bits, bias));
+            let quiet = _mm256_or_si256(top, _mm256_set1_epi32(0x40));
+            let is_nan = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_UNORD_Q>(v, v));
+            let codes = _mm256_blendv_epi8(rounded, quiet, is_nan);
+            _mm_packus_epi32(_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes))
+        }
+    }
+
+    #[inline(always)]
+    fn round_f16(self, v: __m256) -> __m128i {
+        // SAFETY: the token proves F16C.
+        unsafe { _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(v) }
+    }
+
+    #[inline(always)]
+    fn load_u16(self, x: &[u16]) -> __m128i {
+        let x = &x[..LANES];
+        // SAFETY: `x` holds 8 codes, 16 bytes; the load is unaligned.
+        unsafe { _mm_loadu_si128(x.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    fn store_u16(self, v: __m128i, y: &mut [u16]) {
+        let y = &mut y[..LANES];
+        // SAFETY: `y` holds 8 codes, 16 bytes; the store is unaligned.
+        unsafe { _mm_storeu_si128(y.as_mut_ptr().cast(), v) }
+    }
+
+    #[inline(always)]
+    fn stream_u16(self, v: __m128i, y: &mut [u16]) {
+        let target: *mut __m128i = y[..LANES].as_mut_ptr().cast();
+        if target.is_aligned() {
+            // SAFETY: 16 bytes of `y`, and the address is a multiple of 16.
+            unsafe { _mm_stream_si128(target, v) }
+        } else {
+            self.store_u16(v, y);
+        }
+    }
+}
+
+impl Lanes for Avx2 {
+    const LANES: usize = LANES;
+    const TILE_ROWS: usize = 6;
+
+    type F = __m256;
+    type I = __m256i;
+    type Tile<V: Copy> = [V; 6];
+
+    #[inline(always)]
+    fn tile<V: Copy>(self, value: V) -> [V; 6] {
+        [value; 6]
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_set1_ps(value) }
+    }
+    #[inline(always)]
+    fn add(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_add_ps(a, b) }
+    }
+    #[inline(always)]
+    fn sub(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_sub_ps(a, b) }
+    }
+    #[inline(always)]
+    fn mul(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_mul_ps(a, b) }
+    }
+    #[inline(always)]
+    fn mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+        // SAFETY: the token proves FMA.
+        unsafe { _mm256_fmadd_ps(a, b, c) }
+    }
+    #[inline(always)]
+    fn max(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_max_ps(a, b) }
+    }
+    #[inline(always)]
+    fn min(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_min_ps(a, b) }
+    }
+    #[inline(always)]
+    fn round(self, v: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(v) }
+    }
+    #[inline(always)]
+    fn scale(self, v: __m256, n: __m256) -> __m256 {
+        // Two factors, because 2ⁿ itself may be out of range. Only the second
+        // product can round.
+        // SAFETY: the token proves AVX2.
+        let (low, high) = unsafe {
+            let n = _mm256_cvtps_epi32(n);
+            let half = _mm256_srai_epi32::<1>(n);
+            let bias = _mm256_set1_epi32(127);
+            let low = _mm256_slli_epi32::<23>(_mm256_add_epi32(half, bias));
+            let rest = _mm256_sub_epi32(n, half);
+            let high = _mm256_slli_epi32::<23>(_mm256_add_epi32(rest, bias));
+            (low, high)
+        };
+        self.mul(self.mul(v, self.floats(low)), self.floats(high))
+    }
+    #[inline(always)]
+    fn sum(self, v: __m256) -> f32 {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+    #[inline(always)]
+    fn largest(self, v: __m256) -> f32 {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let four = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps::<1>(v));
+            let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+
+    #[inline(always)]
+    fn load_f32(self, x: &[f32]) -> __m256 {
+        let x = &x[..LANES];
+        // SAFETY: `x` holds 8 numbers; the load is unaligned.
+        unsafe { _mm256_loadu_ps(x.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store_f32(self, v: __m256, y: &mut [f32]) {
+        let y = &mut y[..LANES];
+        // SAFETY: `y` holds 8 numbers; the store is unaligned.
+        unsafe { _mm256_storeu_ps(y.as_mut_ptr(), v) }
+    }
+    #[inline(always)]
+    fn load_bf16(self, x: &[u16]) -> __m256 {
+        let codes = self.load_u16(x);
+        // SAFETY: the token proves AVX2.
+        self.floats(unsafe { _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(codes)) })
+    }
+    #[inline(always)]
+    fn store_bf16(self, v: __m256, y: &mut [u16]) {
+        self.store_u16(self.round_bf16(v), y);
+    }
+    #[inline(always)]
+    fn load_f16(self, x: &[u16]) -> __m256 {
+        // SAFETY: the token proves F16C.
+        unsafe { _mm256_cvtph_ps(self.load_u16(x)) }
+    }
+    #[inline(always)]
+    fn store_f16(self, v: __m256, y: &mut [u16]) {
+        self.store_u16(self.round_f16(v), y);
+    }
+
+    #[inline(always)]
+    fn splat_i32(self, value: i32) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_set1_epi32(value) }
+    }
+    #[inline(always)]
+    fn add_i32(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_add_epi32(a, b) }
+    }
+    #[inline(always)]
+    fn load_i32(self, x: &[i32]) -> __m256i {
+        let x = &x[..LANES];
+        // SAFETY: `x` holds 8 numbers; the load is unaligned.
+        unsafe { _mm256_loadu_si256(x.as_ptr().cast()) }
+    }
+    #[inline(always)]
+    fn store_i32(self, v: __m256i, y: &mut [i32]) {
+        let y = &mut y[..LANES];
+        // SAFETY: `y` holds 8 numbers; the store is unaligned.
+        unsafe { _mm256_storeu_si256(y.as_mut_ptr().cast(), v) }
+    }
+    #[inline(always)]
+    fn dot_pairs(self, acc: __m256i, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_add_epi32(acc, _mm256_madd_epi16(a, b)) }
+    }
+
+    #[inline(always)]
+    fn stream_f32(self, v: __m256, y: &mut [f32]) {
+        let target: *mut __m256 = y[..LANES].as_mut_ptr().cast();
+        if target.is_aligned() {
+            // SAFETY: 32 bytes of `y`, and the address is a multiple of 32.
+            unsafe { _mm256_stream_ps(target.cast(), v) }
+        } else {
+            self.store_f32(v, y);
+        }
+    }
+    #[inline(always)]
+    fn stream_bf16(self, v: __m256, y: &mut [u16]) {
+        self.stream_u16(self.round_bf16(v), y);
+    }
+    #[inline(always)]
+    fn stream_f16(self, v: __m256, y: &mut [u16]) {
+        self.stream_u16(self.round_f16(v), y);
+    }
+    #[inline(always)]
+    fn fence(self) {
+        // SAFETY: SSE is part of x86-64.
+        unsafe { _mm_sfence() }
+    }
+}

@@ -1,0 +1,142 @@
+//! Arrays of eight numbers that the compiler maps to whatever the target has.
+
+use half::{bf16, f16};
+
+use super::Lanes;
+
+/// Plain Rust; available everywhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Portable;
+
+const LANES: usize = 8;
+type Floats = [f32; LANES];
+type Integers = [i32; LANES];
+
+#[inline(always)]
+fn zip<T: Copy>(a: [T; LANES], b: [T; LANES], f: impl Fn(T, T) -> T) -> [T; LANES] {
+    std::array::from_fn(|lane| f(a[lane], b[lane]))
+}
+
+impl Lanes for Portable {
+    const LANES: usize = LANES;
+    const TILE_ROWS: usize = 4;
+
+    type F = Floats;
+    type I = Integers;
+    type Tile<V: Copy> = [V; 4];
+
+    #[inline(always)]
+    fn tile<V: Copy>(self, value: V) -> [V; 4] {
+        [value; 4]
+    }
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> Floats {
+        [value; LANES]
+    }
+    #[inline(always)]
+    fn add(self, a: Floats, b: Floats) -> Floats {
+        zip(a, b, |a, b| a + b)
+    }
+    #[inline(always)]
+    fn sub(self, a: Floats, b: Floats) -> Floats {
+        zip(a, b, |a, b| a - b)
+    }
+    #[inline(always)]
+    fn mul(self, a: Floats, b: Floats) -> Floats {
+        zip(a, b, |a, b| a * b)
+    }
+    #[inline(always)]
+    fn mul_add(self, a: Floats, b: Floats, c: Floats) -> Floats {
+        // `f32::mul_add` would be a library call where the target has no FMA.
+        self.add(self.mul(a, b), c)
+    }
+    #[inline(always)]
+    fn max(self, a: Floats, b: Floats) -> Floats {
+        zip(a, b, |a, b| if a > b { a } else { b })
+    }
+    #[inline(always)]
+    fn min(self, a: Floats, b: Floats) -> Floats {
+        zip(a, b, |a, b| if a < b { a } else { b })
+    }
+    #[inline(always)]
+    fn round(self, v: Floats) -> Floats {
+        // At 1.5·2²³ the spacing of f32 is one, so the sum is rounded to an integer.
+        const SHIFT: f32 = 12_582_912.0;
+        v.map(|v| (v + SHIFT) - SHIFT)
+    }
+    #[inline(always)]
+    fn scale(self, v: Floats, n: Floats) -> Floats {
+        // Two factors, because 2ⁿ itself may be out of range. Only the second
+        // product can round. NaN in `v` or `n` ends as NaN in `v`.
+        zip(v, n, |v, n| {
+            let n = n as i32;
+            let half = n >> 1;
+            v * power_of_two(half) * power_of_two(n - half)
+        })
+    }
+    #[inline(always)]
+    fn sum(self, v: Floats) -> f32 {
+        ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]))
+    }
+    #[inline(always)]
+    fn largest(self, v: Floats) -> f32 {
+        v.into_iter().fold(f32::NEG_INFINITY, f32::max)
+    }
+
+    #[inline(always)]
+    fn load_f32(self, x: &[f32]) -> Floats {
+        x[..LANES].try_into().expect("LANES elements")
+    }
+    #[inline(always)]
+    fn store_f32(self, v: Floats, y: &mut [f32]) {
+        y[..LANES].copy_from_slice(&v);
+    }
+    #[inline(always)]
+    fn load_bf16(self, x: &[u16]) -> Floats {
+        let x = &x[..LANES];
+        std::array::from_fn(|lane| f32::from_bits(u32::from(x[lane]) << 16))
+    }
+    #[inline(always)]
+    fn store_bf16(self, v: Floats, y: &mut [u16]) {
+        y[..LANES].copy_from_slice(&v.map(|v| bf16::from_f32(v).to_bits()));
+    }
+    #[inline(always)]
+    fn load_f16(self, x: &[u16]) -> Floats {
+        let x = &x[..LANES];
+        std::array::from_fn(|lane| f16::from_bits(x[lane]).to_f32())
+    }
+    #[inline(always)]
+    fn store_f16(self, v: Floats, y: &mut [u16]) {
+        y[..LANES].copy_from_slice(&v.map(|v| f16::from_f32(v).to_bits()));
+    }
+
+    #[inline(always)]
+    fn splat_i32(self, value: i32) -> Integers {
+        [value; LANES]
+    }
+    #[inline(always)]
+    fn add_i32(self, a: Integers, b: Integers) -> Integers {
+        zip(a, b, i32::wrapping_add)
+    }
+    #[inline(always)]
+    fn load_i32(self, x: &[i32]) -> Integers {
+        x[..LANES].try_into().expect("LANES elements")
+    }
+    #[inline(always)]
+    fn store_i32(self, v: Integers, y: &mut [i32]) {
+        y[..LANES].copy_from_slice(&v);
+    }
+    #[inline(always)]
+    fn dot_pairs(self, acc: Integers, a: Integers, b: Integers) -> Integers {
+        let low = |pair: i32| i32::from(pair as i16);
+        let products = zip(a, b, |a, b| (low(a) * low(b)).wrapping_add((a >> 16) * (b >> 16)));
+        self.add_i32(acc, products)
+    }
+}
+
+/// 2ⁿ for n of a normal number.
+#[inline(always)]
+fn power_of_two(n: i32) -> f32 {
+    f32::from_bits(((n + 127) as u32) << 23)
+}

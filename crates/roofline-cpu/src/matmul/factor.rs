@@ -1,0 +1,217 @@
+//! What a product needs to know about its types.
+//!
+//! A [`Factor`] is the type of A and B; a [`Number`] is the 32-bit type it is
+//! packed and summed in. bf16 and f16 become f32, two i8 become a pair of i16
+//! in an i32, so that f32 and i32 are all that the inner loops know.
+
+use half::{bf16, f16};
+
+use super::block::Block;
+use crate::Element;
+use crate::lanes::Lanes;
+use crate::scratch::Plain;
+
+/// A type whose products this crate sums: f32, bf16 and f16 in f32, i8 in i32.
+#[expect(private_bounds, private_interfaces, reason = "the trait is closed")]
+pub trait Factor: Copy + Default + Send + Sync + 'static {
+    /// What factors are packed in, and what sums are kept in.
+    type Number: Number;
+    /// What C holds.
+    type Output: Copy + Default + Send + Sync + 'static;
+    /// Elements of a sum in one packed number.
+    const DEPTH: usize;
+
+    /// sum + a · b
+    fn add_product(sum: Self::Number, a: Self, b: Self) -> Self::Number;
+    /// The one rounding of a sum to an element of C.
+    fn round(sum: Self::Number) -> Self::Output;
+    /// Packs `first`, and `second` too where `DEPTH` is 2.
+    fn pack(first: Self, second: Self) -> Self::Number;
+    /// C itself as the place of the sums, where it has their type.
+    fn in_place<'a>(c: &'a mut Block<'_, Self::Output>) -> Option<Block<'a, Self::Number>>;
+    /// Rounds a row of sums to a row of C.
+    fn round_row<L: Lanes>(lanes: L, sums: &[Self::Number], c: &mut [Self::Output]);
+}
+
+/// f32, or i32 that is a sum on one side and a pair of i16 on the other.
+pub(super) trait Number: Plain + Default {
+    /// A vector of these numbers.
+    type Vector<L: Lanes>: Copy;
+    /// The same number in every lane.
+    fn splat<L: Lanes>(lanes: L, value: Self) -> Self::Vector<L>;
+    /// Reads one vector.
+    fn load<L: Lanes>(lanes: L, x: &[Self]) -> Self::Vector<L>;
+    /// acc + a · b
+    fn multiply_add<L: Lanes>(
+        lanes: L,
+        a: Self::Vector<L>,
+        b: Self::Vector<L>,
+        acc: Self::Vector<L>,
+    ) -> Self::Vector<L>;
+    /// Writes a vector of sums, or as much of it as `y` can hold; adds to what
+    /// is there if `add`.
+    fn put<L: Lanes>(lanes: L, v: Self::Vector<L>, add: bool, y: &mut [Self]);
+}
+
+impl Number for f32 {
+    type Vector<L: Lanes> = L::F;
+    #[inline(always)]
+    fn splat<L: Lanes>(lanes: L, value: f32) -> L::F {
+        lanes.splat(value)
+    }
+    #[inline(always)]
+    fn load<L: Lanes>(lanes: L, x: &[f32]) -> L::F {
+        lanes.load_f32(x)
+    }
+    #[inline(always)]
+    fn multiply_add<L: Lanes>(lanes: L, a: L::F, b: L::F, acc: L::F) -> L::F {
+        lanes.mul_add(a, b, acc)
+    }
+    #[inline(always)]
+    fn put<L: Lanes>(lanes: L, v: L::F, add: bool, y: &mut [f32]) {
+        if y.len() >= L::LANES {
+            let v = if add { lanes.add(lanes.load_f32(y), v) } else { v };
+            lanes.store_f32(v, y);
+        } else {
+            let v = if add { lanes.add(lanes.load_partial_f32(y, 0.0), v) } else { v };
+            lanes.store_partial_f32(v, y);
+        }
+    }
+}
+
+impl Number for i32 {
+    type Vector<L: Lanes> = L::I;
+    #[inline(always)]
+    fn splat<L: Lanes>(lanes: L, value: i32) -> L::I {
+        lanes.splat_i32(value)
+    }
+    #[inline(always)]
+    fn load<L: Lanes>(lanes: L, x: &[i32]) -> L::I {
+        lanes.load_i32(x)
+    }
+    #[inline(always)]
+    fn multiply_add<L: Lanes>(lanes: L, a: L::I, b: L::I, acc: L::I) -> L::I {
+        lanes.dot_pairs(acc, a, b)
+    }
+    #[inline(always)]
+    fn put<L: Lanes>(lanes: L, v: L::I, add: bool, y: &mut [i32]) {
+        if y.len() >= L::LANES {
+            let v = if add { lanes.add_i32(lanes.load_i32(y), v) } else { v };
+            lanes.store_i32(v, y);
+        } else {
+            let v = if add { lanes.add_i32(lanes.load_partial_i32(y), v) } else { v };
+            lanes.store_partial_i32(v, y);
+        }
+    }
+}
+
+#[expect(private_interfaces, reason = "the trait is closed")]
+impl Factor for f32 {
+    type Number = f32;
+    type Output = f32;
+    const DEPTH: usize = 1;
+
+    fn add_product(sum: f32, a: f32, b: f32) -> f32 {
+        sum + a * b
+    }
+    fn round(sum: f32) -> f32 {
+        sum
+    }
+    #[inline(always)]
+    fn pack(first: f32, _second: f32) -> f32 {
+        first
+    }
+    fn in_place<'a>(c: &'a mut Block<'_, f32>) -> Option<Block<'a, f32>> {
+        Some(c.reborrow())
+    }
+    #[inline(always)]
+    fn round_row<L: Lanes>(_lanes: L, sums: &[f32], c: &mut [f32]) {
+        c.copy_from_slice(sums);
+    }
+}
+
+#[expect(private_interfaces, reason = "the trait is closed")]
+impl Factor for bf16 {
+    type Number = f32;
+    type Output = bf16;
+    const DEPTH: usize = 1;
+
+    fn add_product(sum: f32, a: bf16, b: bf16) -> f32 {
+        sum + a.to_f32() * b.to_f32()
+    }
+    fn round(sum: f32) -> bf16 {
+        bf16::from_f32(sum)
+    }
+    #[inline(always)]
+    fn pack(first: bf16, _second: bf16) -> f32 {
+        f32::from_bits(u32::from(first.to_bits()) << 16)
+    }
+    fn in_place<'a>(_c: &'a mut Block<'_, bf16>) -> Option<Block<'a, f32>> {
+        None
+    }
+    #[inline(always)]
+    fn round_row<L: Lanes>(lanes: L, sums: &[f32], c: &mut [bf16]) {
+        narrow_row(lanes, sums, c);
+    }
+}
+
+#[expect(private_interfaces, reason = "the trait is closed")]
+impl Factor for f16 {
+    type Number = f32;
+    type Output = f16;
+    const DEPTH: usize = 1;
+
+    fn add_product(sum: f32, a: f16, b: f16) -> f32 {
+        sum + a.to_f32() * b.to_f32()
+    }
+    fn round(sum: f32) -> f16 {
+        f16::from_f32(sum)
+    }
+    #[inline(always)]
+    fn pack(first: f16, _second: f16) -> f32 {
+        first.to_f32()
+    }
+    fn in_place<'a>(_c: &'a mut Block<'_, f16>) -> Option<Block<'a, f32>> {
+        None
+    }
+    #[inline(always)]
+    fn round_row<L: Lanes>(lanes: L, sums: &[f32], c: &mut [f16]) {
+        narrow_row(lanes, sums, c);
+    }
+}
+
+#[expect(private_interfaces, reason = "the trait is closed")]
+impl Factor for i8 {
+    type Number = i32;
+    type Output = i32;
+    const DEPTH: usize = 2;
+
+    fn add_product(sum: i32, a: i8, b: i8) -> i32 {
+        sum + i32::from(a) * i32::from(b)
+    }
+    fn round(sum: i32) -> i32 {
+        sum
+    }
+    #[inline(always)]
+    fn pack(first: i8, second: i8) -> i32 {
+        (i32::from(first) & 0xffff) | (i32::from(second) << 16)
+    }
+    fn in_place<'a>(c: &'a mut Block<'_, i32>) -> Option<Block<'a, i32>> {
+        Some(c.reborrow())
+    }
+    #[inline(always)]
+    fn round_row<L: Lanes>(_lanes: L, sums: &[i32], c: &mut [i32]) {
+        c.copy_from_slice(sums);
+    }
+}
+
+#[inline(always)]
+fn narrow_row<L: Lanes, T: Element>(lanes: L, sums: &[f32], c: &mut [T]) {
+    let mut sums = sums.chunks_exact(L::LANES);
+    let mut c = c.chunks_exact_mut(L::LANES);
+    for (sums, c) in (&mut sums).zip(&mut c) {
+        T::store(lanes, lanes.load_f32(sums), c);
+    }
+    let tail = lanes.load_partial_f32(sums.remainder(), 0.0);
+    T::store_partial(lanes, tail, c.into_remainder());
+}

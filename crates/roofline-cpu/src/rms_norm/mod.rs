@@ -1,0 +1,21 @@
+//! `rms-norm` over the last axis: y = x / sqrt(mean(x²) + ε) · w, ε = 10⁻⁶.
+//!
+//! Two reads of a row, the second from a near cache, and one write; two
+//! multiply-adds' worth of work each. Infinity in a row makes its finite
+//! elements 0 and the infinite ones NaN; NaN makes the whole row NaN.
+
+pub mod parallel;
+pub mod plain;
+pub mod vector;
+
+use crate::Rows;
+
+/// ε: keeps a row of zeros finite.
+pub const EPSILON: f32 = 1e-6;
+
+#[track_caller]
+fn check(x: usize, w: usize, y: usize, shape: Rows) {
+    assert_eq!(x, shape.len(), "length of x for {shape:?}");
+    assert_eq!(w, shape.cols, "length of w for {shape:?}");
+    assert_eq!(y, shape.len(), "length of y for {shape:?}");
+}

@@ -1,0 +1,104 @@
+//! Two passes in lanes: the sum of squares, then x · (inverse · w).
+//!
+//! Over the definition: f32 lanes with four partial sums, and the output
+//! streamed when no cache would keep it. A row whose squares leave the range
+//! of f32 (or which holds NaN or infinity) is handed to the plain kernel.
+
+use super::{EPSILON, plain::normalize_row};
+use crate::lanes::Lanes;
+use crate::{Cpu, Element, Rows, Vectorize, stream};
+
+/// y = x / sqrt(mean(x²) + ε) · w for each row of `x`.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, rms_norm::vector::rms_norm};
+///
+/// let mut y = [0.0; 2];
+/// rms_norm(&Cpu::serial(), &[3.0, -3.0], &[1.0, 2.0], &mut y, Rows { rows: 1, cols: 2 });
+/// assert!((y[0] - 1.0).abs() < 1e-6 && (y[1] + 2.0).abs() < 1e-6);
+/// ```
+pub fn rms_norm<T: Element>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows) {
+    super::check(x.len(), w.len(), y.len(), shape);
+    let streamed = cpu.streams(2 * size_of_val(x));
+    cpu.isa.run(NormalizeRows { x, w, y, streamed });
+}
+
+/// RMS norm of rows as long as `w`.
+pub(super) struct NormalizeRows<'a, T> {
+    pub(super) x: &'a [T],
+    pub(super) w: &'a [T],
+    pub(super) y: &'a mut [T],
+    pub(super) streamed: bool,
+}
+
+impl<T: Element> Vectorize for NormalizeRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let w = self.w;
+        let cols = w.len().max(1);
+        for (x, y) in self.x.chunks(cols).zip(self.y.chunks_mut(cols)) {
+            let sum = sum_of_squares(lanes, x);
+            if !sum.is_finite() {
+                normalize_row(x, w, y);
+                continue;
+            }
+            let inverse = 1.0 / (sum / cols as f32 + EPSILON).sqrt();
+            if self.streamed {
+                let head = stream::unaligned_head(y);
+                let (y_head, y) = y.split_at_mut(head);
+                scale(lanes, T::store, &x[..head], &w[..head], inverse, y_head);
+                scale(lanes, T::stream, &x[head..], &w[head..], inverse, y);
+            } else {
+                scale(lanes, T::store, x, w, inverse, y);
+            }
+        }
+        if self.streamed {
+            lanes.fence();
+        }
+    }
+}
+
+#[inline(always)]
+fn sum_of_squares<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
+    let mut sums = [lanes.splat(0.0); 4];
+    let mut blocks = x.chunks_exact(4 * L::LANES);
+    for block in &mut blocks {
+        for (sum, x) in sums.iter_mut().zip(block.chunks_exact(L::LANES)) {
+            let x = T::load(lanes, x);
+            *sum = lanes.mul_add(x, x, *sum);
+        }
+    }
+    for x in blocks.remainder().chunks(L::LANES) {
+        let x = T::load_partial(lanes, x, T::default());
+        sums[0] = lanes.mul_add(x, x, sums[0]);
+    }
+    let [a, b, c, d] = sums;
+    lanes.sum(lanes.add(lanes.add(a, b), lanes.add(c, d)))
+}
+
+/// y = x · (inverse · w): the last product is the only one that can be
+/// subnormal, so a subnormal result is rounded once.
+#[inline(always)]
+fn scale<L: Lanes, T: Element>(
+    lanes: L,
+    store: impl Fn(L, L::F, &mut [T]),
+    x: &[T],
+    w: &[T],
+    inverse: f32,
+    y: &mut [T],
+) {
+    let inverse = lanes.splat(inverse);
+    let mut x = x.chunks_exact(L::LANES);
+    let mut w = w.chunks_exact(L::LANES);
+    let mut y = y.chunks_exact_mut(L::LANES);
+    for ((x, w), y) in (&mut x).zip(&mut w).zip(&mut y) {
+        let factor = lanes.mul(T::load(lanes, w), inverse);
+        store(lanes, lanes.mul(T::load(lanes, x), factor), y);
+    }
+    let w = T::load_partial(lanes, w.remainder(), T::default());
+    let x = T::load_partial(lanes, x.remainder(), T::default());
+    let last = lanes.mul(x, lanes.mul(w, inverse));
+    T::store_partial(lanes, last, y.into_remainder());
+}

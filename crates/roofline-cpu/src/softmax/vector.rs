@@ -1,0 +1,128 @@
+//! Three passes in lanes, with the exponentials kept in a row of f32.
+//!
+//! Over the definition: the exponential is a polynomial over all lanes and is
+//! computed once; the row of exponentials stays in a near cache, so memory
+//! sees `x` once and `y` once, the latter streamed when no cache would keep it.
+//! Four independent partial results hide the latency of max and sum.
+
+use crate::exp::exp;
+use crate::lanes::Lanes;
+use crate::scratch::Scratch;
+use crate::{Cpu, Element, Rows, Vectorize, stream};
+
+/// Softmax of each row of `x`.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, softmax::vector::softmax};
+///
+/// let mut y = [0.0; 4];
+/// softmax(&Cpu::serial(), &[0.0, 0.0, 7.0, f32::NEG_INFINITY], &mut y, Rows { rows: 2, cols: 2 });
+/// assert_eq!(y, [0.5, 0.5, 1.0, 0.0]);
+/// ```
+pub fn softmax<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    super::check(x.len(), y.len(), shape);
+    let streamed = cpu.streams(2 * size_of_val(x));
+    let cols = shape.cols;
+    cpu.isa.run(SoftmaxRows { x, y, cols, streamed });
+}
+
+/// Softmax of rows of `cols` elements.
+pub(super) struct SoftmaxRows<'a, T> {
+    pub(super) x: &'a [T],
+    pub(super) y: &'a mut [T],
+    pub(super) cols: usize,
+    pub(super) streamed: bool,
+}
+
+impl<T: Element> Vectorize for SoftmaxRows<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let cols = self.cols.max(1);
+        let mut row = Scratch::take(cols);
+        for (x, y) in self.x.chunks(cols).zip(self.y.chunks_mut(cols)) {
+            let largest = largest(lanes, x);
+            let sum = exponentials(lanes, x, largest, &mut row);
+            // The sum is one at least, so its inverse loses nothing.
+            let inverse = 1.0 / sum;
+            if self.streamed {
+                let head = stream::unaligned_head(y);
+                scale(lanes, T::store, &row[..head], inverse, &mut y[..head]);
+                scale(lanes, T::stream, &row[head..], inverse, &mut y[head..]);
+            } else {
+                scale(lanes, T::store, &row, inverse, y);
+            }
+        }
+        if self.streamed {
+            lanes.fence();
+        }
+    }
+}
+
+/// The largest element that is not NaN, or -∞.
+#[inline(always)]
+fn largest<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
+    let lowest = T::from_f32(f32::NEG_INFINITY);
+    // `max` takes its second operand on NaN: NaN elements leave no trace here
+    // and make the sum NaN later.
+    let mut most = [lanes.splat(f32::NEG_INFINITY); 4];
+    let mut blocks = x.chunks_exact(4 * L::LANES);
+    for block in &mut blocks {
+        for (most, x) in most.iter_mut().zip(block.chunks_exact(L::LANES)) {
+            *most = lanes.max(T::load(lanes, x), *most);
+        }
+    }
+    for x in blocks.remainder().chunks(L::LANES) {
+        most[0] = lanes.max(T::load_partial(lanes, x, lowest), most[0]);
+    }
+    let [a, b, c, d] = most;
+    lanes.largest(lanes.max(lanes.max(a, b), lanes.max(c, d)))
+}
+
+/// Writes exp(x - largest) to `row` and returns the sum.
+#[inline(always)]
+fn exponentials<L: Lanes, T: Element>(lanes: L, x: &[T], largest: f32, row: &mut [f32]) -> f32 {
+    let lowest = T::from_f32(f32::NEG_INFINITY);
+    let shift = lanes.splat(largest);
+    let mut sums = [lanes.splat(0.0); 4];
+    let mut blocks = x.chunks_exact(4 * L::LANES);
+    let mut rows = row.chunks_exact_mut(4 * L::LANES);
+    for (block, row) in (&mut blocks).zip(&mut rows) {
+        let parts = block.chunks_exact(L::LANES).zip(row.chunks_exact_mut(L::LANES));
+        for (sum, (x, row)) in sums.iter_mut().zip(parts) {
+            let e = exp(lanes, lanes.sub(T::load(lanes, x), shift));
+            lanes.store_f32(e, row);
+            *sum = lanes.add(*sum, e);
+        }
+    }
+    let tail = rows.into_remainder().chunks_mut(L::LANES);
+    for (x, row) in blocks.remainder().chunks(L::LANES).zip(tail) {
+        // Lanes beyond the row hold -∞. If that is also the largest element,
+        // they are NaN, and so is the row.
+        let e = exp(lanes, lanes.sub(T::load_partial(lanes, x, lowest), shift));
+        lanes.store_partial_f32(e, row);
+        sums[0] = lanes.add(sums[0], e);
+    }
+    let [a, b, c, d] = sums;
+    lanes.sum(lanes.add(lanes.add(a, b), lanes.add(c, d)))
+}
+
+/// y = row · factor.
+#[inline(always)]
+fn scale<L: Lanes, T: Element>(
+    lanes: L,
+    store: impl Fn(L, L::F, &mut [T]),
+    row: &[f32],
+    factor: f32,
+    y: &mut [T],
+) {
+    let factor = lanes.splat(factor);
+    let mut row = row.chunks_exact(L::LANES);
+    let mut y = y.chunks_exact_mut(L::LANES);
+    for (row, y) in (&mut row).zip(&mut y) {
+        store(lanes, lanes.mul(lanes.load_f32(row), factor), y);
+    }
+    let tail = lanes.load_partial_f32(row.remainder(), 0.0);
+    T::store_partial(lanes, lanes.mul(tail, factor), y.into_remainder());
+}
