@@ -1,0 +1,27 @@
+"""Offer Python implementations of compute kernels to Roofline.
+
+A runner is a program that hosts implementations and answers the conductor's questions
+(`docs/protocol.md`). Write one function an implementation; it prepares a case and returns the
+callable that is timed::
+
+    from roofline_runner import Runner
+    import numpy
+
+    runner = Runner("numpy", version=numpy.__version__)
+
+    @runner.implementation("numpy/ufunc", operation="add", dtypes=["f32", "f64"])
+    def add(job):
+        x, y, z = job.arrays()
+        return lambda: numpy.add(x, y, out=z)
+
+    runner.serve()
+
+Import this package before the library that is measured, so that the clock is bound before any
+other code runs.
+"""
+
+from .errors import Unsupported
+from .job import Job, Tensor
+from .runner import PROTOCOL, Runner
+
+__all__ = ["PROTOCOL", "Job", "Runner", "Tensor", "Unsupported"]

@@ -1,0 +1,154 @@
+"""What an implementation is asked to prepare: a case and its tensors."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from .errors import InvalidQuestion, Unsupported
+from .memory import map_file
+
+SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "fp8-e4m3": 1, "fp8-e5m2": 1, "i8": 1, "i32": 4}
+NUMPY_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "i8": "int8", "i32": "int32"}
+# Types that numpy lacks and the package `ml_dtypes` (part of jax) adds.
+EXTENDED_NAMES = {"bf16": "bfloat16", "fp8-e4m3": "float8_e4m3fn", "fp8-e5m2": "float8_e5m2"}
+MOST_BYTES = 1 << 46
+
+
+class Tensor:
+    """One tensor in shared memory: `memory` are its bytes, read-only for an input."""
+
+    def __init__(self, place: dict[str, Any], descriptor: int) -> None:
+        self.name = field(place, "name", str)
+        self.role = field(place, "role", str)
+        self.dtype = field(place, "dtype", str)
+        self.shape = tuple(numbers(place, "shape"))
+        self.bytes = field(place, "bytes", int)
+        offset, size = field(place, "offset", int), field(place, "size", int)
+        self._check(offset, size, os.fstat(descriptor).st_size)
+        block = map_file(descriptor, size, writable=self.role == "output")
+        self.address = ctypes.addressof(block) + offset
+        memory = memoryview(block).cast("B")[offset : offset + self.bytes]
+        self.memory = memory if self.role == "output" else memory.toreadonly()
+
+    def _check(self, offset: int, size: int, file_size: int) -> None:
+        if self.role not in ("input", "output"):
+            raise InvalidQuestion(f"tensor `{self.name}` has the role `{self.role}`")
+        if self.dtype not in SIZES:
+            raise Unsupported(f"unknown dtype `{self.dtype}`")
+        expected = math.prod(self.shape) * SIZES[self.dtype]
+        if self.bytes != expected:
+            raise InvalidQuestion(
+                f"tensor `{self.name}` of shape {list(self.shape)} in {self.dtype} has {expected} bytes, "
+                f"not {self.bytes}"
+            )
+        if not (0 < size <= MOST_BYTES and offset + self.bytes <= size):
+            raise InvalidQuestion(
+                f"tensor `{self.name}`: {self.bytes} bytes at {offset} do not lie in a file of {size}"
+            )
+        if file_size < size:
+            raise InvalidQuestion(f"tensor `{self.name}`: its file has {file_size} bytes, not {size}")
+
+    def array(self, dtype: Any = None) -> Any:
+        """The tensor as a numpy array over the shared memory.
+
+        `dtype` looks at the same bytes as another type, for example `uint16` for bf16 bits.
+        """
+        import numpy
+
+        kind = _numpy_type(self.dtype) if dtype is None else numpy.dtype(dtype)
+        if kind.itemsize != SIZES[self.dtype]:
+            raise ValueError(f"{kind} is not of the size of {self.dtype}")
+        return numpy.frombuffer(self.memory, dtype=kind).reshape(self.shape)
+
+    def fill(self, result: Any) -> None:
+        """Copies the result of a library that allocates its own output."""
+        if hasattr(result, "__array__"):
+            import numpy
+
+            result = numpy.ascontiguousarray(result)
+            shape, content = result.shape, memoryview(result.reshape(-1).view(numpy.uint8))
+        else:
+            view = memoryview(result)
+            shape, content = view.shape, memoryview(view.tobytes())
+        if tuple(shape) != self.shape or content.nbytes != self.bytes:
+            raise ValueError(
+                f"returned {content.nbytes} bytes of shape {list(shape)} for `{self.name}`, "
+                f"which has {self.bytes} of shape {list(self.shape)}"
+            )
+        self.memory[:] = content
+
+
+class Job:
+    """A case for one implementation.
+
+    An implementation may set `threads_used`, `workspace_bytes` (memory that it holds beside the
+    tensors) and `notes` (what was chosen for this case) while it prepares.
+    """
+
+    def __init__(self, question: dict[str, Any], tensors: Sequence[Tensor]) -> None:
+        self.case = field(question, "case", str)
+        self.operation = field(question, "operation", str)
+        self.variant = field(question, "variant", str)
+        self.dtype = field(question, "dtype", str)
+        self.accumulator = field(question, "accumulator", str)
+        self.axes: dict[str, int] = field(question, "axes", dict)
+        self.implementation = field(question, "implementation", str)
+        self.threads = field(question, "threads", int)
+        self.cores = numbers(question, "cores")
+        self.tensors = list(tensors)
+        self.threads_used = 1
+        self.workspace_bytes = 0
+        self.notes: dict[str, str] = {}
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors that are read."""
+        return [tensor for tensor in self.tensors if tensor.role == "input"]
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        """The tensors that are written."""
+        return [tensor for tensor in self.tensors if tensor.role == "output"]
+
+    def arrays(self) -> list[Any]:
+        """All tensors as numpy arrays, inputs first; inputs cannot be written."""
+        return [tensor.array() for tensor in self.tensors]
+
+    def buffers(self) -> list[memoryview]:
+        """All tensors as bytes, inputs first, without numpy."""
+        return [tensor.memory for tensor in self.tensors]
+
+
+def field(question: dict[str, Any], name: str, kind: type) -> Any:
+    """A field of a question, of the type that it must have."""
+    value = question.get(name)
+    if not isinstance(value, kind) or isinstance(value, bool) or (kind is int and value < 0):
+        raise InvalidQuestion(f"`{name}` is missing or is not {_KINDS[kind]}")
+    return value
+
+
+def numbers(question: dict[str, Any], name: str) -> list[int]:
+    """A field that is a list of numbers."""
+    values = field(question, name, list)
+    if not all(type(value) is int and value >= 0 for value in values):
+        raise InvalidQuestion(f"`{name}` is not a list of numbers")
+    return values
+
+
+_KINDS = {str: "a text", int: "a number", list: "a list", dict: "an object"}
+
+
+def _numpy_type(dtype: str) -> Any:
+    import numpy
+
+    if dtype in NUMPY_NAMES:
+        return numpy.dtype(NUMPY_NAMES[dtype])
+    try:
+        import ml_dtypes
+    except ImportError:
+        raise Unsupported(f"numpy has no {dtype}; the package `ml_dtypes` adds it") from None
+    return numpy.dtype(getattr(ml_dtypes, EXTENDED_NAMES[dtype]))

@@ -1,0 +1,81 @@
+"""Launches, timed and not.
+
+This is the one place that reads a clock. It is bound when this module is imported, before the
+library that is measured, so that replacing `time.perf_counter_ns` later changes nothing here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import platform
+from collections.abc import Callable
+from itertools import repeat
+from time import perf_counter_ns
+from typing import Any
+
+MAX_SAMPLES = 10_000
+
+
+def launch(call: Callable[[], Any], count: int) -> Any:
+    """Runs the callable `count` times and returns its last result."""
+    result = None
+    for _ in repeat(None, count):
+        result = call()
+    return result
+
+
+def visit(
+    call: Callable[[], Any], warmup: int, samples: int, batch: int, clock: Callable[[], int] = perf_counter_ns
+) -> tuple[list[int], Any]:
+    """Duration of each sample of `batch` launches after `warmup` untimed ones, and the last result."""
+    times = []
+    collecting = gc.isenabled()
+    # A collection inside a sample would be Python's time, not the kernel's.
+    gc.disable()
+    try:
+        result = launch(call, warmup)
+        for _ in repeat(None, samples):
+            launches = repeat(None, batch)
+            start = clock()
+            for _ in launches:
+                result = call()
+            times.append(clock() - start)
+    finally:
+        if collecting:
+            gc.enable()
+    return times, result
+
+
+class FloatMode:
+    """The rounding and flush-to-zero modes, which a kernel must leave as it found them."""
+
+    # On x86-64 the last four bytes of an environment are MXCSR, whose low six bits are mere flags.
+    _SIZE, _MXCSR, _FLAGS = 32, 28, 0x3F
+
+    def __init__(self) -> None:
+        self._library = None
+        if platform.machine() == "x86_64":
+            with contextlib.suppress(OSError):
+                self._library = ctypes.CDLL("libm.so.6")
+        self._start = ctypes.create_string_buffer(self._SIZE)
+        self._now = ctypes.create_string_buffer(self._SIZE)
+
+    def remember(self) -> None:
+        """Takes the present mode as the one to keep."""
+        if self._library:
+            self._library.fegetenv(self._start)
+
+    def restore(self) -> bool:
+        """Whether the mode has changed since; puts it back."""
+        if not self._library:
+            return False
+        self._library.fegetenv(self._now)
+        changed = self._mode(self._start) != self._mode(self._now)
+        if changed:
+            self._library.fesetenv(self._start)
+        return changed
+
+    def _mode(self, environment: ctypes.Array) -> int:
+        return int.from_bytes(environment.raw[self._MXCSR :], "little") & ~self._FLAGS

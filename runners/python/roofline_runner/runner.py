@@ -1,0 +1,273 @@
+"""The runner: what it offers, and the loop that answers the conductor."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import gc
+import json
+import os
+import platform
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .channel import MAX_LINE, PipeChannel, SocketChannel, open_channel
+from .errors import InvalidQuestion, MalformedLine, Unsupported, refusal
+from .job import Job, Tensor, field
+from .measure import MAX_SAMPLES, FloatMode, launch, visit
+
+PROTOCOL = 1
+MALFORMED_EXIT = 2
+
+Call = Callable[[], Any]
+Prepare = Callable[[Job], Call]
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """One implementation of one operation, as it is offered."""
+
+    name: str
+    operation: str
+    dtypes: tuple[str, ...]
+    about: str
+    output: str
+    parallel: bool
+    prepare: Prepare
+
+    def offer(self) -> dict[str, Any]:
+        """This implementation in the answer to `hello`."""
+        return {
+            "implementation": self.name,
+            "operation": self.operation,
+            "dtypes": list(self.dtypes),
+            "about": self.about,
+            "parallel": self.parallel,
+        }
+
+
+class Runner:
+    """A process that hosts implementations. `version` is that of the library that is measured."""
+
+    def __init__(
+        self,
+        name: str,
+        version: str,
+        devices: Iterable[str] = ("cpu",),
+        notes: Mapping[str, str] | None = None,
+    ) -> None:
+        if not version.strip():
+            raise ValueError("give the version of what is measured; no version, no measurement")
+        faulthandler.enable()
+        self.name, self.version, self.devices = name, version, list(devices)
+        self.notes = {"python": platform.python_version(), **(notes or {})}
+        self._implementations: dict[tuple[str, str], Implementation] = {}
+        self._floats = FloatMode()
+        self._channel: SocketChannel | PipeChannel | None = None
+        self._forget()
+
+    def implementation(
+        self,
+        name: str,
+        *,
+        operation: str,
+        dtypes: Iterable[str],
+        about: str | None = None,
+        output: str = "in-place",
+        parallel: bool = False,
+    ) -> Callable[[Prepare], Prepare]:
+        """Offers the decorated function as `name` for `operation` or `operation.variant`.
+
+        It takes a `Job` and returns the callable to be timed. With `output="fresh"` the callable
+        returns its result (a tuple when there are several), which is copied off the clock. `parallel`
+        says that it uses all threads it may; otherwise it counts as one, or sets `job.threads_used`.
+        """
+        if not re.fullmatch(r"[a-z0-9-]{1,64}/[a-z0-9-]{1,64}", name):
+            raise ValueError(f"`{name}` is not `provider/name` in kebab-case")
+        if output not in ("in-place", "fresh"):
+            raise ValueError(f"output is `in-place` or `fresh`, not `{output}`")
+        if (name, operation) in self._implementations:
+            raise ValueError(f"`{name}` is offered twice for `{operation}`")
+
+        def register(prepare: Prepare) -> Prepare:
+            text = about if about is not None else (prepare.__doc__ or "").strip().partition("\n")[0]
+            self._implementations[name, operation] = Implementation(
+                name, operation, tuple(dtypes), text, output, parallel, prepare
+            )
+            return prepare
+
+        return register
+
+    def serve(self) -> NoReturn:
+        """Answers questions until the conductor says `bye` or closes; then ends the process."""
+        self._channel = open_channel()
+        try:
+            while (line := self._channel.receive()) is not None:
+                if not self._answer(line):
+                    break
+        except MalformedLine as error:
+            print(f"{self.name}: not a question of the protocol: {error}", file=sys.stderr)
+            sys.exit(MALFORMED_EXIT)
+        except BrokenPipeError:
+            pass
+        sys.exit(0)
+
+    def _answer(self, line: bytes) -> bool:
+        """Answers one question; whether there may be another."""
+        question = _parse(line)
+        ask = question["ask"]
+        try:
+            method = self._METHODS.get(ask)
+            if method is None:
+                raise Unsupported(f"unknown question `{ask}`")
+            answer = {"id": question["id"], "ok": method(self, question)}
+        except Exception as error:
+            if not isinstance(error, (Unsupported, InvalidQuestion)):
+                traceback.print_exception(type(error), error, error.__traceback__)
+            answer = {"id": question["id"], "error": refusal(error)}
+        text = json.dumps(answer, separators=(",", ":")).encode() + b"\n"
+        if len(text) > MAX_LINE:
+            why = {"kind": "failed", "message": f"an answer of {len(text)} bytes; {MAX_LINE} is the limit"}
+            text = json.dumps({"id": question["id"], "error": why}).encode() + b"\n"
+        self._channel.send(text)
+        return ask != "bye"
+
+    def _hello(self, _question: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "protocol": PROTOCOL,
+            "runner": self.name,
+            "version": self.version,
+            "devices": self.devices,
+            "offers": [implementation.offer() for implementation in self._implementations.values()],
+            "notes": self.notes,
+        }
+
+    def _prepare(self, question: dict[str, Any]) -> dict[str, Any]:
+        self._release(question)
+        implementation = self._chosen(question)
+        places = field(question, "tensors", list)
+        with contextlib.ExitStack() as stack:
+            descriptors = self._descriptors(places, stack)
+            tensors = [Tensor(place, file) for place, file in zip(places, descriptors)]
+        job = Job(question, tensors)
+        if implementation.parallel:
+            job.threads_used = job.threads
+        call = implementation.prepare(job)
+        if not callable(call):
+            raise TypeError(f"`{implementation.name}` returned {type(call).__name__}, not a callable")
+        self._call, self._job, self._fresh = call, job, implementation.output == "fresh"
+        return {
+            "threads": int(job.threads_used),
+            "output": implementation.output,
+            "workspace_bytes": int(job.workspace_bytes),
+            "notes": {str(key): str(value) for key, value in job.notes.items()},
+        }
+
+    def _chosen(self, question: dict[str, Any]) -> Implementation:
+        name, operation = field(question, "implementation", str), field(question, "operation", str)
+        variant = field(question, "variant", str)
+        full = f"{operation}.{variant}" if variant else operation
+        implementation = self._implementations.get((name, full))
+        if implementation is None:
+            raise Unsupported(f"`{self.name}` has no `{name}` for `{full}`")
+        dtype = field(question, "dtype", str)
+        if dtype not in implementation.dtypes:
+            raise Unsupported(f"`{name}` has no {dtype} for `{full}`")
+        return implementation
+
+    def _descriptors(self, places: list[Any], stack: contextlib.ExitStack) -> list[int]:
+        if not all(isinstance(place, dict) for place in places):
+            raise InvalidQuestion("`tensors` is not a list of objects")
+        if not self._channel.by_path:
+            descriptors = self._channel.descriptors
+            if len(descriptors) != len(places):
+                raise InvalidQuestion(f"{len(descriptors)} descriptors came with {len(places)} tensors")
+            return list(descriptors)
+        descriptors = []
+        for place in places:
+            access = os.O_RDWR if place.get("role") == "output" else os.O_RDONLY
+            path = field(place, "path", str)
+            try:
+                descriptor = os.open(path, access | os.O_CLOEXEC)
+            except (OSError, ValueError) as error:
+                raise InvalidQuestion(f"cannot open `{path}`: {error}") from None
+            stack.callback(os.close, descriptor)
+            descriptors.append(descriptor)
+        return descriptors
+
+    def _launch(self, question: dict[str, Any]) -> dict[str, Any]:
+        count, call = field(question, "count", int), self._prepared()
+        self._floats.remember()
+        result = launch(call, count)
+        changed = self._floats.restore()
+        if count:
+            self._keep(result)
+        return {"float_mode_changed": changed}
+
+    def _visit(self, question: dict[str, Any]) -> dict[str, Any]:
+        warmup, samples, batch = (field(question, name, int) for name in ("warmup", "samples", "batch"))
+        if samples > MAX_SAMPLES or not batch:
+            raise InvalidQuestion(
+                f"{samples} samples of {batch} launches: at most {MAX_SAMPLES} of at least 1"
+            )
+        call = self._prepared()
+        self._floats.remember()
+        times, result = visit(call, warmup, samples, batch)
+        changed = self._floats.restore()
+        if warmup + samples:
+            self._keep(result)
+        return {"nanoseconds": times, "float_mode_changed": changed}
+
+    def _prepared(self) -> Call:
+        if self._call is None:
+            raise InvalidQuestion("nothing is prepared")
+        return self._call
+
+    def _keep(self, result: Any) -> None:
+        """Copies the result of a `fresh` implementation to where it is judged."""
+        if not self._fresh:
+            return
+        outputs = self._job.outputs
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        if len(results) != len(outputs):
+            raise ValueError(f"returned {len(results)} results for {len(outputs)} outputs")
+        for output, one in zip(outputs, results):
+            output.fill(one)
+
+    def _release(self, _question: dict[str, Any]) -> dict[str, Any]:
+        self._forget()
+        gc.collect()  # Views of the tensors in cycles would keep the maps.
+        return {}
+
+    def _forget(self) -> None:
+        self._call: Call | None = None
+        self._job: Job | None = None
+        self._fresh = False
+
+    def _bye(self, question: dict[str, Any]) -> dict[str, Any]:
+        return self._release(question)
+
+    _METHODS: Mapping[str, Callable[[Runner, dict[str, Any]], dict[str, Any]]] = {
+        "hello": _hello,
+        "prepare": _prepare,
+        "launch": _launch,
+        "visit": _visit,
+        "release": _release,
+        "bye": _bye,
+    }
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    try:
+        question = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise MalformedLine(str(error) or type(error).__name__) from None
+    if not isinstance(question, dict) or type(question.get("id")) is not int or question["id"] < 0:
+        raise MalformedLine("an object with a number `id` is expected")
+    if not isinstance(question.get("ask"), str):
+        raise MalformedLine("`ask` is missing or is not a text")
+    return question
