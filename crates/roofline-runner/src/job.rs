@@ -1,0 +1,176 @@
+//! A prepared case as an implementation sees it: the question, and its tensors in memory.
+//!
+//! Everything that the question says of memory is checked before anything is mapped.
+
+use crate::kernel::{failed, out_of_memory, unsupported};
+use crate::sys::mapping::{self, Mapping};
+use crate::sys::tensor::{Element, Input, Output};
+use roofline_core::dtype::Dtype;
+use roofline_core::ops;
+use roofline_core::protocol::{Place, Prepare, Refusal, Role};
+use rustix::fs::{Mode, OFlags};
+use std::ops::Deref;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+/// Most tensors that a case may have, and most axes of a tensor.
+pub(crate) const MAX_TENSORS: usize = 32;
+const MAX_AXES: usize = 16;
+
+/// A case to get ready for: the fields of its [`Prepare`], and its tensors by name.
+pub struct Job {
+    request: Prepare,
+    /// Beside each place its memory; an output's is taken once.
+    memory: Vec<Option<Arc<Mapping>>>,
+}
+
+impl Deref for Job {
+    type Target = Prepare;
+
+    fn deref(&self) -> &Prepare {
+        &self.request
+    }
+}
+
+impl Job {
+    /// Checks the question and maps its tensors, from `files` or, where it names them, by path.
+    pub fn new(request: Prepare, files: Vec<OwnedFd>) -> Result<Job, Refusal> {
+        check(&request)?;
+        let files = if files.is_empty() { open(&request.tensors)? } else { files };
+        if files.len() != request.tensors.len() {
+            return Err(failed(format!(
+                "{} descriptors came with {} tensors",
+                files.len(),
+                request.tensors.len()
+            )));
+        }
+        let places = request.tensors.iter().zip(&files);
+        let memory = places.map(|(place, file)| map(place, file).map(Some)).collect::<Result<_, _>>()?;
+        Ok(Job { request, memory })
+    }
+
+    /// `operation` or `operation.variant`.
+    pub fn form(&self) -> String {
+        ops::form(&self.operation, &self.variant)
+    }
+
+    /// The value of an axis.
+    pub fn axis(&self, name: &str) -> Result<usize, Refusal> {
+        let value = self.axes.get(name).copied();
+        let value = value.ok_or_else(|| failed(format!("`{}` has no axis `{name}`", self.case)))?;
+        usize::try_from(value).map_err(|_| failed(format!("axis `{name}` of {value} is too large")))
+    }
+
+    /// Says `unsupported` unless the dtype is one of these, accumulated as usual.
+    pub fn require(&self, dtypes: &[Dtype]) -> Result<(), Refusal> {
+        let (dtype, accumulator) = (self.dtype, self.accumulator);
+        if !dtypes.contains(&dtype) {
+            return Err(unsupported(format!("`{}` has no {dtype}", self.implementation)));
+        }
+        if accumulator != dtype.default_accumulator() {
+            return Err(unsupported(format!("`{}` has no {dtype}+{accumulator}", self.implementation)));
+        }
+        Ok(())
+    }
+
+    /// An input of the case.
+    pub fn input<T: Element>(&self, name: &str) -> Result<Input<T>, Refusal> {
+        let (place, index) = self.find::<T>(name, Role::Input)?;
+        let memory = self.memory[index].clone().expect("inputs are not taken");
+        Ok(Input::new(memory, place.offset as usize, place.bytes as usize))
+    }
+
+    /// An output of the case; each can be had once.
+    pub fn output<T: Element>(&mut self, name: &str) -> Result<Output<T>, Refusal> {
+        let (place, index) = self.find::<T>(name, Role::Output)?;
+        let (offset, bytes) = (place.offset as usize, place.bytes as usize);
+        let memory = self.memory[index].take();
+        let memory = memory.ok_or_else(|| failed(format!("output `{name}` is already in use")))?;
+        Ok(Output::new(memory, offset, bytes))
+    }
+
+    fn find<T: Element>(&self, name: &str, role: Role) -> Result<(&Place, usize), Refusal> {
+        let index = self.tensors.iter().position(|place| place.name == name && place.role == role);
+        let index = index.ok_or_else(|| {
+            let kind = if role == Role::Input { "input" } else { "output" };
+            failed(format!("`{}` has no {kind} `{name}`", self.case))
+        })?;
+        let place = &self.tensors[index];
+        if place.dtype != T::DTYPE {
+            return Err(unsupported(format!("tensor `{name}` is {}, not {}", place.dtype, T::DTYPE)));
+        }
+        Ok((place, index))
+    }
+}
+
+fn check(request: &Prepare) -> Result<(), Refusal> {
+    let tensors = &request.tensors;
+    if tensors.len() > MAX_TENSORS {
+        return Err(failed(format!("{} tensors; {MAX_TENSORS} is the limit", tensors.len())));
+    }
+    if request.threads == 0 {
+        return Err(failed("`threads` is 0; a launch needs one"));
+    }
+    if !tensors.is_sorted_by_key(|place| place.role == Role::Output) {
+        return Err(failed("an input stands after an output"));
+    }
+    for (i, place) in tensors.iter().enumerate() {
+        let wrong = |why: String| failed(format!("tensor `{}`: {why}", place.name));
+        if tensors[..i].iter().any(|other| other.name == place.name) {
+            return Err(wrong("named twice".to_owned()));
+        }
+        check_place(place).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+fn check_place(place: &Place) -> Result<(), String> {
+    let Place { shape, offset, bytes, size, dtype, .. } = place;
+    if shape.len() > MAX_AXES {
+        return Err(format!("{} axes; {MAX_AXES} is the limit", shape.len()));
+    }
+    let element = dtype.size() as u64;
+    let expected = shape.iter().try_fold(element, |product, extent| product.checked_mul(*extent));
+    if expected != Some(*bytes) {
+        return Err(format!("`bytes` is {bytes}, but {shape:?} of {dtype} is not"));
+    }
+    let page = mapping::page_size() as u64;
+    if *size == 0 || *size % page != 0 || *size > isize::MAX as u64 / 2 {
+        return Err(format!("`size` is {size}, not a positive multiple of the page of {page} bytes"));
+    }
+    if offset % element != 0 {
+        return Err(format!("`offset` {offset} is not a multiple of the {element} bytes of {dtype}"));
+    }
+    match offset.checked_add(*bytes) {
+        Some(end) if end <= *size => Ok(()),
+        _ => Err(format!("{bytes} bytes at `offset` {offset} do not fit in a file of {size}")),
+    }
+}
+
+/// Opens the files of a conversation by hand.
+fn open(places: &[Place]) -> Result<Vec<OwnedFd>, Refusal> {
+    let open = |place: &Place| {
+        let path = place.path.as_deref().ok_or_else(|| {
+            failed(format!("tensor `{}` came with neither a descriptor nor a `path`", place.name))
+        })?;
+        let access = if place.role == Role::Input { OFlags::RDONLY } else { OFlags::RDWR };
+        rustix::fs::open(path, access | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|error| failed(format!("tensor `{}`: cannot open `{path}`: {error}", place.name)))
+    };
+    places.iter().map(open).collect()
+}
+
+fn map(place: &Place, file: &OwnedFd) -> Result<Arc<Mapping>, Refusal> {
+    let wrong = |why: String| failed(format!("tensor `{}`: {why}", place.name));
+    let status = rustix::fs::fstat(file).map_err(|error| wrong(format!("cannot ask its size: {error}")))?;
+    // A page beyond the end of the file would answer a read with SIGBUS.
+    if (status.st_size as u64) < place.size {
+        return Err(wrong(format!("the file has {} bytes, not {}", status.st_size, place.size)));
+    }
+    let writable = place.role == Role::Output;
+    Mapping::new(file, place.size as usize, writable).map(Arc::new).map_err(|error| {
+        let why = wrong(format!("cannot map {} bytes: {error}", place.size));
+        let short = error.kind() == std::io::ErrorKind::OutOfMemory;
+        if short { out_of_memory(why.message) } else { why }
+    })
+}

@@ -1,0 +1,59 @@
+//! SDK of runner processes: a runner is a table of implementations and a call of [`serve`].
+//!
+//! ```no_run
+//! use roofline_runner::{Dtype, Entry, Job, Ready, Refusal, Table, serve};
+//! use std::process::ExitCode;
+//!
+//! const ENTRIES: &[Entry] = &[Entry {
+//!     implementation: "mine/loop",
+//!     operation: "add",
+//!     dtypes: &[Dtype::F32],
+//!     about: "one loop over the elements",
+//!     parallel: false,
+//!     prepare: prepare_add,
+//! }];
+//!
+//! fn prepare_add(job: &mut Job) -> Result<Ready, Refusal> {
+//!     let (x, y) = (job.input::<f32>("x")?, job.input::<f32>("y")?);
+//!     let mut z = job.output::<f32>("z")?;
+//!     Ok(Ready::new(move || {
+//!         for ((z, x), y) in z.iter_mut().zip(&*x).zip(&*y) {
+//!             *z = x + y;
+//!         }
+//!     }))
+//! }
+//!
+//! fn main() -> ExitCode {
+//!     serve(Table::new("mine", env!("CARGO_PKG_VERSION"), ENTRIES))
+//! }
+//! ```
+//!
+//! What `prepare` does is not timed; what it returns is launched, again and again. A kernel that
+//! panics has failed, and the row says so. A kernel that needs more than a closure (an error of its
+//! own, a device to wait for, a clock of its own) implements [`Kernel`]; a runner whose offers are
+//! known at run time only implements [`Runner`]. Whoever speaks the protocol by hand has
+//! [`Channel`] and [`Session`].
+//!
+//! A runner speaks on file descriptor 3 when that is a socket, else on standard input and output,
+//! and then its tensors are files: `runner < conversation` is how to start it under a debugger.
+
+#![deny(unsafe_code)]
+
+mod channel;
+mod clock;
+mod job;
+mod kernel;
+mod session;
+mod table;
+
+#[expect(unsafe_code, reason = "the one module that maps memory and reads the float mode")]
+mod sys;
+
+pub use channel::{Broken, Channel, Message};
+pub use job::Job;
+pub use kernel::{Kernel, Ready, Runner, Visit, failed, out_of_memory, unsupported};
+pub use roofline_core::dtype::Dtype;
+pub use roofline_core::protocol::{self, Hello, Offer, Prepare, Prepared, Refusal, RefusalKind};
+pub use session::{Answered, Session, serve};
+pub use sys::tensor::{Element, Input, Output};
+pub use table::{Entry, Table};

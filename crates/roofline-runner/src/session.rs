@@ -1,0 +1,149 @@
+//! The conversation of a runner: questions in, answers out.
+
+use crate::channel::{Broken, Channel, Message};
+use crate::job::Job;
+use crate::kernel::{Kernel, Ready, Runner, Visit, failed};
+use crate::sys::float_mode;
+use roofline_core::protocol::{Answer, Ask, Launched, MAX_SAMPLES, Question, Refusal, Visited, excerpt};
+use serde_json::Value;
+use std::any::Any;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+/// Hosts a runner until the conductor says `bye` or leaves. This is the whole of `main`.
+pub fn serve(runner: impl Runner) -> ExitCode {
+    let end = Channel::open().map_err(Broken::from);
+    match end.and_then(|channel| Session::new(runner).converse(channel)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(broken) => {
+            let _ = writeln!(std::io::stderr(), "error: {broken}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The state of a conversation: which implementation is ready, if one is.
+pub struct Session<R> {
+    runner: R,
+    kernel: Option<Box<dyn Kernel>>,
+}
+
+/// An answer as a line, and whether it was the last one.
+#[derive(Debug)]
+pub struct Answered {
+    pub line: Vec<u8>,
+    pub last: bool,
+}
+
+impl<R: Runner> Session<R> {
+    pub fn new(runner: R) -> Session<R> {
+        Session { runner, kernel: None }
+    }
+
+    /// Answers every question of a channel.
+    pub fn converse(mut self, mut channel: Channel) -> Result<(), Broken> {
+        while let Some(message) = channel.receive()? {
+            let answered = self.answer(message)?;
+            channel.send(&answered.line)?;
+            if answered.last {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what a line asks. Every numbered question has an answer; other lines end the session.
+    pub fn answer(&mut self, message: Message) -> Result<Answered, Broken> {
+        let line = &message.line;
+        let breach = |why: String| Broken::Breach(format!("{why}; the line began {}", excerpt(line)));
+        let value: Value =
+            serde_json::from_slice(line).map_err(|error| breach(format!("not a question: {error}")))?;
+        let id = value.get("id").and_then(Value::as_u64);
+        let id = id.ok_or_else(|| breach("a question without a number".to_owned()))?;
+        let (result, last) = match serde_json::from_value::<Question>(value) {
+            Ok(question) => {
+                let last = question.ask == Ask::Bye;
+                (self.obey(question.ask, message.files), last)
+            }
+            Err(error) => (Err(failed(format!("not understood: {error}"))), false),
+        };
+        let answer = match result {
+            Ok(ok) => Answer { id, ok: Some(ok), error: None },
+            Err(refusal) => Answer { id, ok: None, error: Some(refusal) },
+        };
+        let mut line = serde_json::to_vec(&answer).expect("an answer is plain data");
+        line.push(b'\n');
+        Ok(Answered { line, last })
+    }
+
+    fn obey(&mut self, ask: Ask, files: Vec<OwnedFd>) -> Result<Value, Refusal> {
+        match ask {
+            Ask::Hello { .. } => Ok(plain(self.runner.hello())),
+            Ask::Prepare(request) => {
+                self.kernel = None;
+                let job = Job::new(*request, files)?;
+                let Ready { prepared, kernel } = catch(|| self.runner.prepare(job))?;
+                self.kernel = Some(kernel);
+                Ok(plain(prepared))
+            }
+            Ask::Launch { count } => {
+                let ((), float_mode_changed) = self.run(|kernel| kernel.repeat(count))?;
+                Ok(plain(Launched { float_mode_changed }))
+            }
+            Ask::Visit { warmup, samples, batch } => {
+                if samples > MAX_SAMPLES || batch == 0 {
+                    return Err(failed(format!(
+                        "a visit of {samples} samples of {batch} launches; at most {MAX_SAMPLES} of at least 1"
+                    )));
+                }
+                let visit = Visit { warmup, samples, batch };
+                let (nanoseconds, float_mode_changed) = self.run(|kernel| kernel.visit(&visit))?;
+                Ok(plain(Visited { nanoseconds, float_mode_changed }))
+            }
+            Ask::Release | Ask::Bye => {
+                let kernel = self.kernel.take();
+                catch(|| {
+                    drop(kernel);
+                    Ok(())
+                })?;
+                Ok(Value::Object(serde_json::Map::new()))
+            }
+        }
+    }
+
+    /// Lets the kernel work, and says beside its result whether it left the float mode changed.
+    fn run<T>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Kernel) -> Result<T, Refusal>,
+    ) -> Result<(T, bool), Refusal> {
+        let mut kernel = self.kernel.take().ok_or_else(|| failed("nothing is prepared"))?;
+        let (result, changed) = float_mode::guard(|| {
+            catch(|| {
+                let result = work(&mut *kernel)?;
+                kernel.settle()?;
+                Ok(result)
+            })
+        });
+        // A kernel that panicked or raised an error is not trusted with another launch.
+        let result = result?;
+        self.kernel = Some(kernel);
+        Ok((result, changed))
+    }
+}
+
+/// A panic is a failure of the implementation, not of the runner.
+fn catch<T>(work: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(failed(message(&*panic))))
+}
+
+fn message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("panicked: {}", text.unwrap_or("without a message"))
+}
+
+fn plain(answer: impl serde::Serialize) -> Value {
+    serde_json::to_value(answer).expect("answers are plain data")
+}

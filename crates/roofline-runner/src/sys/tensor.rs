@@ -1,0 +1,110 @@
+//! Tensors as slices. The memory is shared with the conductor, which touches it between questions
+//! only; the slices are borrowed anew for each launch.
+
+use super::mapping::Mapping;
+use half::{bf16, f16};
+use roofline_core::dtype::Dtype;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+/// A type of tensor elements.
+pub trait Element: sealed::Plain {
+    const DTYPE: Dtype;
+}
+
+mod sealed {
+    /// # Safety
+    /// Every bit pattern is a value, and the size is that of the dtype.
+    pub unsafe trait Plain: Copy + Send + Sync + 'static {}
+}
+
+macro_rules! element {
+    ($($type:ty => $dtype:ident,)*) => {$(
+        // SAFETY: a number without padding or forbidden patterns; the assertion holds the size.
+        unsafe impl sealed::Plain for $type {}
+        impl Element for $type {
+            const DTYPE: Dtype = Dtype::$dtype;
+        }
+    )*
+        #[cfg(test)]
+        #[test]
+        fn sizes_agree() {
+            $(assert_eq!(size_of::<$type>(), Dtype::$dtype.size());)*
+        }
+    };
+}
+
+element! {
+    f64 => F64,
+    f32 => F32,
+    f16 => F16,
+    bf16 => Bf16,
+    i8 => I8,
+    i32 => I32,
+}
+
+/// An input of a case: a slice in memory that can only be read.
+#[derive(Clone)]
+pub struct Input<T> {
+    memory: Arc<Mapping>,
+    offset: usize,
+    length: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Input<T> {
+    pub(crate) fn new(memory: Arc<Mapping>, offset: usize, bytes: usize) -> Input<T> {
+        Input { memory, offset, length: bytes / size_of::<T>(), element: PhantomData }
+    }
+}
+
+impl<T: Element> Deref for Input<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        let start = self.memory.at(self.offset, self.length * size_of::<T>()).cast::<T>();
+        debug_assert!(start.is_aligned());
+        // SAFETY: `at` checks the bounds; the offset is a multiple of the element's size in a file
+        // that starts on a page; any bytes are elements; `memory` outlives the borrow; nobody writes
+        // during a launch, as the mapping is for reading and the conductor waits for the answer.
+        unsafe { std::slice::from_raw_parts(start.as_ptr(), self.length) }
+    }
+}
+
+/// An output of a case: the only handle to its memory.
+pub struct Output<T> {
+    memory: Arc<Mapping>,
+    offset: usize,
+    length: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Output<T> {
+    /// `memory` must have no other handle.
+    pub(crate) fn new(memory: Arc<Mapping>, offset: usize, bytes: usize) -> Output<T> {
+        assert_eq!(Arc::strong_count(&memory), 1);
+        Output { memory, offset, length: bytes / size_of::<T>(), element: PhantomData }
+    }
+}
+
+impl<T: Element> Deref for Output<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        let start = self.memory.at(self.offset, self.length * size_of::<T>()).cast::<T>();
+        // SAFETY: as for `Input`; this handle is the only one, and it is borrowed.
+        unsafe { std::slice::from_raw_parts(start.as_ptr(), self.length) }
+    }
+}
+
+impl<T: Element> DerefMut for Output<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        let start = self.memory.at(self.offset, self.length * size_of::<T>()).cast::<T>();
+        // SAFETY: as for `Input`; this handle is the only one, and it is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.length) }
+    }
+}

@@ -1,0 +1,185 @@
+//! The other side of the conversation, as small as a test needs it.
+
+use roofline_runner::protocol::{Ask, Place, Prepare, Question, Refusal, Role, parse_answer};
+use roofline_runner::{Dtype, Entry, Job, Ready, Refusal as No, Table, Visit, failed};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::io::IoSlice;
+use rustix::net::{
+    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
+};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+pub(crate) const PAGE: u64 = 4096;
+
+/// Asks and reads answers.
+pub(crate) struct Conductor {
+    to: OwnedFd,
+    from: BufReader<File>,
+    next: u64,
+}
+
+impl Conductor {
+    pub(crate) fn new(to: OwnedFd, from: OwnedFd) -> Conductor {
+        Conductor { to, from: BufReader::new(from.into()), next: 0 }
+    }
+
+    /// A conductor and the runner's end of its socket.
+    pub(crate) fn over_socket() -> (Conductor, OwnedFd) {
+        let (ours, theirs) =
+            rustix::net::socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+                .unwrap();
+        let again = ours.try_clone().unwrap();
+        (Conductor::new(ours, again), theirs)
+    }
+
+    pub(crate) fn ask<T: serde::de::DeserializeOwned>(&mut self, ask: Ask) -> Result<T, Refusal> {
+        self.ask_with(ask, &[])
+    }
+
+    pub(crate) fn ask_with<T: serde::de::DeserializeOwned>(
+        &mut self,
+        ask: Ask,
+        files: &[&File],
+    ) -> Result<T, Refusal> {
+        self.next += 1;
+        let id = self.next;
+        let line = serde_json::to_string(&Question { id, ask }).unwrap();
+        self.send(&format!("{line}\n"), files);
+        parse_answer(&self.receive(), id).unwrap()
+    }
+
+    pub(crate) fn send(&mut self, text: &str, files: &[&File]) {
+        if files.is_empty() {
+            return File::from(self.to.try_clone().unwrap()).write_all(text.as_bytes()).unwrap();
+        }
+        let rights: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
+        let mut space = vec![MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(64))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        assert!(control.push(SendAncillaryMessage::ScmRights(&rights)));
+        let bytes = &[IoSlice::new(text.as_bytes())];
+        let sent = rustix::net::sendmsg(&self.to, bytes, &mut control, SendFlags::empty()).unwrap();
+        assert_eq!(sent, text.len());
+    }
+
+    pub(crate) fn receive(&mut self) -> Vec<u8> {
+        let mut line = Vec::new();
+        self.from.read_until(b'\n', &mut line).unwrap();
+        line
+    }
+}
+
+/// A memory file of whole pages; an input is sealed against writing, as the conductor's are.
+pub(crate) fn memory(size: u64, offset: u64, values: &[f32], role: Role) -> File {
+    let file = rustix::fs::memfd_create("tensor", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap();
+    rustix::fs::ftruncate(&file, size).unwrap();
+    let file = File::from(file);
+    write(&file, offset, values);
+    let mut seals = SealFlags::SHRINK | SealFlags::GROW;
+    if role == Role::Input {
+        seals |= SealFlags::FUTURE_WRITE;
+    }
+    rustix::fs::fcntl_add_seals(&file, seals).unwrap();
+    file
+}
+
+pub(crate) fn write(file: &File, offset: u64, values: &[f32]) {
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    file.write_all_at(&bytes, offset).unwrap();
+}
+
+pub(crate) fn read(file: &File, offset: u64, count: usize) -> Vec<f32> {
+    let mut bytes = vec![0; 4 * count];
+    file.read_exact_at(&mut bytes, offset).unwrap();
+    bytes.chunks(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
+}
+
+/// `z = x + y` of `cols` elements, flush against the end of its pages.
+pub(crate) fn add(implementation: &str, cols: u64) -> Prepare {
+    let size = (4 * cols).next_multiple_of(PAGE);
+    let place = |name: &str, role| Place {
+        name: name.to_owned(),
+        role,
+        dtype: Dtype::F32,
+        shape: vec![1, cols],
+        offset: size - 4 * cols,
+        bytes: 4 * cols,
+        size,
+        path: None,
+    };
+    Prepare {
+        case: format!("add/f32/rows=1,cols={cols}"),
+        operation: "add".to_owned(),
+        variant: String::new(),
+        dtype: Dtype::F32,
+        accumulator: Dtype::F32,
+        axes: BTreeMap::from([("rows".to_owned(), 1), ("cols".to_owned(), cols)]),
+        implementation: implementation.to_owned(),
+        threads: 1,
+        cores: vec![0],
+        tensors: vec![place("x", Role::Input), place("y", Role::Input), place("z", Role::Output)],
+    }
+}
+
+/// A runner with one honest row and some that are not.
+pub(crate) fn table() -> Table {
+    Table::new("test", "1.2.3", ENTRIES).note("compiler", "rustc")
+}
+
+const fn entry(implementation: &'static str, prepare: fn(&mut Job) -> Result<Ready, No>) -> Entry {
+    let dtypes = &[Dtype::F32];
+    Entry { implementation, operation: "add", dtypes, about: "", parallel: false, prepare }
+}
+
+const ENTRIES: &[Entry] = &[
+    entry("test/sum", sum),
+    entry("test/panic", |_| Ok(Ready::new(|| panic!("at element {}", 3)))),
+    entry("test/panic-early", |_| panic!("while packing")),
+    entry("test/error", |_| Ok(Ready::new(Raises))),
+    #[cfg(target_arch = "x86_64")]
+    entry("test/float-mode", |_| Ok(Ready::new(flush_to_zero))),
+    entry("test/twice", |job| {
+        let _first = job.output::<f32>("z")?;
+        job.output::<f32>("z").map(|_| Ready::new(|| ()))
+    }),
+    entry("test/types", |job| job.input::<f64>("x").map(|_| Ready::new(|| ()))),
+];
+
+fn sum(job: &mut Job) -> Result<Ready, No> {
+    let (x, y) = (job.input::<f32>("x")?, job.input::<f32>("y")?);
+    let mut z = job.output::<f32>("z")?;
+    assert_eq!((job.axis("cols")?, x.len(), z.len()), (x.len(), y.len(), y.len()));
+    Ok(Ready::new(move || {
+        for ((z, x), y) in z.iter_mut().zip(&*x).zip(&*y) {
+            *z = x + y;
+        }
+    })
+    .note("order", "as they come"))
+}
+
+struct Raises;
+
+impl roofline_runner::Kernel for Raises {
+    fn launch(&mut self) -> Result<(), No> {
+        Err(failed("no plan for this size"))
+    }
+
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, No> {
+        Err(failed(format!("no clock for {} samples", visit.samples)))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn flush_to_zero() {
+    let (mut mode, flush) = (0u32, 1 << 15);
+    // SAFETY: reads MXCSR and writes it back with one more control bit.
+    unsafe {
+        std::arch::asm!("stmxcsr [{}]", in(reg) &mut mode);
+        mode |= flush;
+        std::arch::asm!("ldmxcsr [{}]", in(reg) &mode);
+    }
+}
