@@ -39,6 +39,8 @@
 
 #![deny(unsafe_code)]
 
+pub mod cpu;
+
 mod channel;
 mod clock;
 mod job;

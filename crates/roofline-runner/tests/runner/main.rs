@@ -2,4 +2,5 @@
 
 mod conductor;
 mod conversation;
+mod cpu;
 mod guard_pages;

@@ -1,0 +1,108 @@
+//! The built-in runner over the kernels of `roofline-cpu`: `roofline runner cpu`.
+
+use crate::job::Job;
+use crate::kernel::{Ready, Runner, failed, unsupported};
+use crate::session::serve as host;
+use crate::sys::tensor::{Element, Input, Output};
+use roofline_core::dtype::Dtype;
+use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, Role, VERSION};
+use roofline_cpu::catalog::{self, IMPLEMENTATIONS, Implementation, Kernel, Mismatch, Tensor, TensorMut};
+use roofline_cpu::{Cpu, Isa, Pool, bf16, f16};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+/// Hosts the kernels until the conductor leaves.
+pub fn serve() -> ExitCode {
+    host(CpuRunner)
+}
+
+/// Offers every implementation of the catalog that this processor can run, as `cpu/<name>`.
+pub struct CpuRunner;
+
+impl Runner for CpuRunner {
+    fn hello(&self) -> Hello {
+        let available = IMPLEMENTATIONS.iter().filter(|row| (row.available)());
+        Hello {
+            protocol: VERSION,
+            runner: "cpu".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            devices: vec!["cpu".to_owned()],
+            offers: available.map(offer).collect(),
+            notes: BTreeMap::from([("isa".to_owned(), name_of(Isa::detect()))]),
+        }
+    }
+
+    fn prepare(&mut self, job: Job) -> Result<Ready, Refusal> {
+        let name = job.implementation.strip_prefix("cpu/").unwrap_or_default();
+        let row = catalog::find(&job.form(), name).filter(|row| (row.available)());
+        let missing = || unsupported(format!("`{}` has no `{}`", job.implementation, job.form()));
+        let row = row.ok_or_else(missing)?;
+        job.require(&offer(row).dtypes)?;
+        match job.dtype {
+            Dtype::F32 => ready::<f32, f32>(job, row, |x| Tensor::F32(x), |y| TensorMut::F32(y)),
+            Dtype::Bf16 => ready::<bf16, bf16>(job, row, |x| Tensor::Bf16(x), |y| TensorMut::Bf16(y)),
+            Dtype::F16 => ready::<f16, f16>(job, row, |x| Tensor::F16(x), |y| TensorMut::F16(y)),
+            Dtype::I8 => ready::<i8, i32>(job, row, |x| Tensor::I8(x), |y| TensorMut::I32(y)),
+            _ => Err(missing()),
+        }
+    }
+}
+
+fn offer(row: &Implementation) -> Offer {
+    Offer {
+        implementation: format!("cpu/{}", row.name),
+        operation: row.operation.to_owned(),
+        dtypes: row.dtypes().filter_map(|name| name.parse().ok()).collect(),
+        about: row.about.to_owned(),
+        parallel: row.parallel,
+    }
+}
+
+/// The kernel for inputs of `T` and an output of `O`, on the threads of the job.
+fn ready<T: Element, O: Element>(
+    mut job: Job,
+    row: &Implementation,
+    input: fn(&[T]) -> Tensor<'_>,
+    output: fn(&mut [O]) -> TensorMut<'_>,
+) -> Result<Ready, Refusal> {
+    let kernel = row.kernel(T::DTYPE.name());
+    let kernel: Kernel = kernel.ok_or_else(|| unsupported(format!("no {}", T::DTYPE)))?;
+    let axes: Vec<usize> = kernel.axes().iter().map(|axis| job.axis(axis)).collect::<Result<_, _>>()?;
+    let (inputs, mut result) = tensors::<T, O>(&mut job)?;
+    let isa = Isa::detect();
+    let cpu = Cpu::with(isa, pool(&job, row.parallel));
+    let threads = cpu.pool.threads() as u32;
+    let ready = Ready::new(move || {
+        let launched = match inputs.as_slice() {
+            [x] => kernel.launch(&cpu, &[input(x)], output(&mut result), &axes),
+            [x, y] => kernel.launch(&cpu, &[input(x), input(y)], output(&mut result), &axes),
+            _ => Err(Mismatch),
+        };
+        launched.unwrap_or_else(|mismatch| panic!("{mismatch}"));
+    });
+    let ready = ready.threads(threads);
+    Ok(if row.vector { ready.note("isa", name_of(isa)) } else { ready })
+}
+
+fn tensors<T: Element, O: Element>(job: &mut Job) -> Result<(Vec<Input<T>>, Output<O>), Refusal> {
+    let names = |request: &Prepare, role: Role| -> Vec<String> {
+        let places = request.tensors.iter().filter(|place| place.role == role);
+        places.map(|place| place.name.clone()).collect()
+    };
+    let inputs = names(job, Role::Input).iter().map(|name| job.input(name)).collect::<Result<_, _>>()?;
+    match names(job, Role::Output).as_slice() {
+        [name] => Ok((inputs, job.output(name)?)),
+        names => Err(failed(format!("{} outputs, not one", names.len()))),
+    }
+}
+
+/// One thread a core, as many as the implementation may use.
+fn pool(request: &Prepare, parallel: bool) -> Pool {
+    let threads = if parallel { request.threads as usize } else { 1 };
+    let cores: Vec<usize> = request.cores.iter().map(|core| *core as usize).take(threads).collect();
+    if cores.is_empty() { Pool::new(threads) } else { Pool::on_cores(&cores) }
+}
+
+fn name_of(isa: Isa) -> String {
+    format!("{isa:?}").to_lowercase()
+}

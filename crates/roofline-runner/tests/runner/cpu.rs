@@ -1,0 +1,100 @@
+//! The built-in runner computes what it offers.
+
+use crate::conductor::{Conductor, add, memory, read};
+use roofline_core::case::Case;
+use roofline_core::dtype::Dtype;
+use roofline_core::protocol::{Ask, Hello, Launched, Place, Prepare, Prepared, Role, VERSION};
+use roofline_runner::cpu::CpuRunner;
+use roofline_runner::{Channel, Session};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::thread;
+
+fn start() -> Conductor {
+    let (conductor, socket) = Conductor::over_socket();
+    thread::spawn(|| Session::new(CpuRunner).converse(Channel::over_socket(socket)));
+    conductor
+}
+
+#[test]
+fn offers_cover_every_form() {
+    let hello: Hello = start().ask(Ask::Hello { protocol: VERSION }).unwrap();
+    hello.validate().unwrap();
+    for form in ["add", "softmax", "rms-norm", "matmul", "matmul.nn"] {
+        let offers: Vec<_> = hello.offers.iter().filter(|offer| offer.operation == form).collect();
+        assert!(offers.iter().any(|offer| offer.parallel) && offers.iter().any(|offer| !offer.parallel));
+        assert!(offers.iter().all(|offer| offer.dtypes.contains(&Dtype::Bf16)), "{form}");
+    }
+}
+
+#[test]
+fn add_is_computed_by_every_rung() {
+    let mut conductor = start();
+    let hello: Hello = conductor.ask(Ask::Hello { protocol: VERSION }).unwrap();
+    for offer in hello.offers.iter().filter(|offer| offer.operation == "add") {
+        let mut request = add(&offer.implementation, 1001);
+        (request.threads, request.cores) = (2, vec![0, 1]);
+        let files: Vec<File> = request
+            .tensors
+            .iter()
+            .zip([1.5, 2.0, f32::NAN])
+            .map(|(place, value)| memory(place.size, place.offset, &[value; 1001], place.role))
+            .collect();
+        let borrowed: Vec<&File> = files.iter().collect();
+        let prepare = Ask::Prepare(Box::new(request.clone()));
+        let prepared: Prepared = conductor.ask_with(prepare, &borrowed).unwrap();
+        assert_eq!(prepared.threads, if offer.parallel { 2 } else { 1 });
+        let _: Launched = conductor.ask(Ask::Launch { count: 1 }).unwrap();
+        assert_eq!(read(&files[2], request.tensors[2].offset, 1001), [3.5; 1001]);
+    }
+}
+
+/// Every offer and dtype on zeros, with the tensors that the operation has: the glue fits.
+#[test]
+fn every_offer_launches() {
+    let mut conductor = start();
+    let hello: Hello = conductor.ask(Ask::Hello { protocol: VERSION }).unwrap();
+    for offer in &hello.offers {
+        for dtype in &offer.dtypes {
+            let axes = if offer.operation.starts_with("matmul") { "m=5,n=7,k=9" } else { "rows=5,cols=7" };
+            let case: Case = format!("{}/{dtype}/{axes}", offer.operation).parse().unwrap();
+            let places = (case.operation.tensors)(&case).into_iter().map(|tensor| Place {
+                name: tensor.name.to_owned(),
+                role: tensor.role,
+                dtype: tensor.dtype,
+                bytes: tensor.bytes() as u64,
+                shape: tensor.shape.iter().map(|extent| *extent as u64).collect(),
+                offset: 0,
+                size: 4096,
+                path: None,
+            });
+            let request = Prepare {
+                case: case.to_string(),
+                operation: case.operation.name.to_owned(),
+                variant: case.variant.to_owned(),
+                dtype: case.dtype,
+                accumulator: case.accumulator,
+                axes: case.axes(),
+                implementation: offer.implementation.clone(),
+                threads: 1,
+                cores: Vec::new(),
+                tensors: places.collect(),
+            };
+            let files: Vec<File> = request.tensors.iter().map(|p| memory(4096, 0, &[], p.role)).collect();
+            let output = files.last().unwrap();
+            output.write_all_at(&[0x7f; 4096], 0).unwrap();
+            let borrowed: Vec<&File> = files.iter().collect();
+            let prepare = Ask::Prepare(Box::new(request.clone()));
+            let _: Prepared = conductor.ask_with(prepare, &borrowed).unwrap();
+            let _: Launched = conductor.ask(Ask::Launch { count: 1 }).unwrap();
+            let place = request.tensors.iter().find(|place| place.role == Role::Output).unwrap();
+            let mut bytes = vec![0; place.bytes as usize];
+            output.read_exact_at(&mut bytes, 0).unwrap();
+            let expected = if case.operation.name == "softmax" { 1.0 / 7.0 } else { 0.0 };
+            let worst = (0..bytes.len() / place.dtype.size())
+                .map(|index| (place.dtype.read(&bytes, index) - expected).abs())
+                .fold(0.0, f64::max);
+            assert!(worst < 1e-3, "{} of {}: {worst}", offer.implementation, request.case);
+        }
+    }
+}
