@@ -24,6 +24,17 @@ pub trait Element: Copy + Default + Send + Sync + 'static {
     fn store_partial<L: Lanes>(lanes: L, v: L::F, y: &mut [Self]);
     /// Like `store`, past the caches; see [`Lanes::stream_f32`].
     fn stream<L: Lanes>(lanes: L, v: L::F, y: &mut [Self]);
+
+    /// `stream` or `store`. A constant, not a function argument: a call
+    /// through one would leave the function that has the vector features.
+    #[inline(always)]
+    fn put<L: Lanes, const STREAM: bool>(lanes: L, v: L::F, y: &mut [Self]) {
+        if STREAM {
+            Self::stream(lanes, v, y);
+        } else {
+            Self::store(lanes, v, y);
+        }
+    }
 }
 
 impl Element for f32 {

@@ -149,6 +149,9 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn stream_f16(self, v: Self::F, y: &mut [u16]) {
         self.store_f16(v, y);
     }
+    /// Asks for the cache line at `x`, which may be any address.
+    #[inline(always)]
+    fn prefetch<T>(self, _x: *const T) {}
     /// Orders streamed stores before everything that follows.
     #[inline(always)]
     fn fence(self) {}

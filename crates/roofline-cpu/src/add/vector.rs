@@ -37,31 +37,25 @@ impl<T: Element> Vectorize for Add<'_, T> {
     fn run<L: Lanes>(self, lanes: L) {
         let Add { x, y, z, streamed } = self;
         if !streamed {
-            return add_with(lanes, T::store, x, y, z);
+            return add_with::<L, T, false>(lanes, x, y, z);
         }
         let head = stream::unaligned_head(z);
         let (x_head, x) = x.split_at(head);
         let (y_head, y) = y.split_at(head);
         let (z_head, z) = z.split_at_mut(head);
-        add_with(lanes, T::store, x_head, y_head, z_head);
-        add_with(lanes, T::stream, x, y, z);
+        add_with::<L, T, false>(lanes, x_head, y_head, z_head);
+        add_with::<L, T, true>(lanes, x, y, z);
         lanes.fence();
     }
 }
 
 #[inline(always)]
-fn add_with<L: Lanes, T: Element>(
-    lanes: L,
-    store: impl Fn(L, L::F, &mut [T]),
-    x: &[T],
-    y: &[T],
-    z: &mut [T],
-) {
+fn add_with<L: Lanes, T: Element, const STREAM: bool>(lanes: L, x: &[T], y: &[T], z: &mut [T]) {
     let mut x = x.chunks_exact(L::LANES);
     let mut y = y.chunks_exact(L::LANES);
     let mut z = z.chunks_exact_mut(L::LANES);
     for ((x, y), z) in (&mut x).zip(&mut y).zip(&mut z) {
-        store(lanes, lanes.add(T::load(lanes, x), T::load(lanes, y)), z);
+        T::put::<L, STREAM>(lanes, lanes.add(T::load(lanes, x), T::load(lanes, y)), z);
     }
     let zero = T::default();
     let x = T::load_partial(lanes, x.remainder(), zero);

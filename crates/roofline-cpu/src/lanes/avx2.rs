@@ -241,6 +241,11 @@ impl Lanes for Avx2 {
         self.stream_u16(self.round_f16(v), y);
     }
     #[inline(always)]
+    fn prefetch<T>(self, x: *const T) {
+        // SAFETY: SSE is part of x86-64, and a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) }
+    }
+    #[inline(always)]
     fn fence(self) {
         // SAFETY: SSE is part of x86-64.
         unsafe { _mm_sfence() }

@@ -89,6 +89,11 @@ fn sum_tile<L: Lanes, T: Factor>(
             let from = index * panel_width;
             let to = sums.cols().min(from + panel_width);
             for (index, strip) in packed.chunks_exact(strip_length).take(strips).enumerate() {
+                for row in index * L::TILE_ROWS..sums.rows().min((index + 1) * L::TILE_ROWS) {
+                    let target = &sums.row(row)[from..to];
+                    lanes.prefetch(target.as_ptr());
+                    lanes.prefetch(&raw const target[target.len() - 1]);
+                }
                 let tile = outer_products::<L, T::Number>(lanes, strip, panel);
                 for (row, v) in (index * L::TILE_ROWS..sums.rows()).zip(tile.as_ref()) {
                     let target = &mut sums.row(row)[from..to];

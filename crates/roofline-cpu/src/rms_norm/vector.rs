@@ -48,10 +48,10 @@ impl<T: Element> Vectorize for NormalizeRows<'_, T> {
             if self.streamed {
                 let head = stream::unaligned_head(y);
                 let (y_head, y) = y.split_at_mut(head);
-                scale(lanes, T::store, &x[..head], &w[..head], inverse, y_head);
-                scale(lanes, T::stream, &x[head..], &w[head..], inverse, y);
+                scale::<L, T, false>(lanes, &x[..head], &w[..head], inverse, y_head);
+                scale::<L, T, true>(lanes, &x[head..], &w[head..], inverse, y);
             } else {
-                scale(lanes, T::store, x, w, inverse, y);
+                scale::<L, T, false>(lanes, x, w, inverse, y);
             }
         }
         if self.streamed {
@@ -81,21 +81,14 @@ fn sum_of_squares<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
 /// y = x · (inverse · w): the last product is the only one that can be
 /// subnormal, so a subnormal result is rounded once.
 #[inline(always)]
-fn scale<L: Lanes, T: Element>(
-    lanes: L,
-    store: impl Fn(L, L::F, &mut [T]),
-    x: &[T],
-    w: &[T],
-    inverse: f32,
-    y: &mut [T],
-) {
+fn scale<L: Lanes, T: Element, const STREAM: bool>(lanes: L, x: &[T], w: &[T], inverse: f32, y: &mut [T]) {
     let inverse = lanes.splat(inverse);
     let mut x = x.chunks_exact(L::LANES);
     let mut w = w.chunks_exact(L::LANES);
     let mut y = y.chunks_exact_mut(L::LANES);
     for ((x, w), y) in (&mut x).zip(&mut w).zip(&mut y) {
         let factor = lanes.mul(T::load(lanes, w), inverse);
-        store(lanes, lanes.mul(T::load(lanes, x), factor), y);
+        T::put::<L, STREAM>(lanes, lanes.mul(T::load(lanes, x), factor), y);
     }
     let w = T::load_partial(lanes, w.remainder(), T::default());
     let x = T::load_partial(lanes, x.remainder(), T::default());

@@ -48,10 +48,10 @@ impl<T: Element> Vectorize for SoftmaxRows<'_, T> {
             let inverse = 1.0 / sum;
             if self.streamed {
                 let head = stream::unaligned_head(y);
-                scale(lanes, T::store, &row[..head], inverse, &mut y[..head]);
-                scale(lanes, T::stream, &row[head..], inverse, &mut y[head..]);
+                scale::<L, T, false>(lanes, &row[..head], inverse, &mut y[..head]);
+                scale::<L, T, true>(lanes, &row[head..], inverse, &mut y[head..]);
             } else {
-                scale(lanes, T::store, &row, inverse, y);
+                scale::<L, T, false>(lanes, &row, inverse, y);
             }
         }
         if self.streamed {
@@ -110,18 +110,12 @@ fn exponentials<L: Lanes, T: Element>(lanes: L, x: &[T], largest: f32, row: &mut
 
 /// y = row · factor.
 #[inline(always)]
-fn scale<L: Lanes, T: Element>(
-    lanes: L,
-    store: impl Fn(L, L::F, &mut [T]),
-    row: &[f32],
-    factor: f32,
-    y: &mut [T],
-) {
+fn scale<L: Lanes, T: Element, const STREAM: bool>(lanes: L, row: &[f32], factor: f32, y: &mut [T]) {
     let factor = lanes.splat(factor);
     let mut row = row.chunks_exact(L::LANES);
     let mut y = y.chunks_exact_mut(L::LANES);
     for (row, y) in (&mut row).zip(&mut y) {
-        store(lanes, lanes.mul(lanes.load_f32(row), factor), y);
+        T::put::<L, STREAM>(lanes, lanes.mul(lanes.load_f32(row), factor), y);
     }
     let tail = lanes.load_partial_f32(row.remainder(), 0.0);
     T::store_partial(lanes, lanes.mul(tail, factor), y.into_remainder());

@@ -116,7 +116,7 @@ fn element(
         Family::Huge if dtype == "f16" => uniform * 65_000.0,
         Family::Huge => uniform * 3e38,
         Family::Specials => special(row, uniform, smallest, random),
-        Family::NegativeInfinity if row % 2 == 0 => f64::NEG_INFINITY,
+        Family::NegativeInfinity if row.is_multiple_of(2) => f64::NEG_INFINITY,
         Family::NegativeInfinity => uniform,
     }
 }
