@@ -105,6 +105,8 @@ class Runner:
     def serve(self) -> NoReturn:
         """Answers questions until the conductor says `bye` or closes; then ends the process."""
         self._channel = open_channel()
+        gc.collect()
+        gc.freeze()  # What was imported stays, so a collection between cases need not look at it.
         try:
             while (line := self._channel.receive()) is not None:
                 if not self._answer(line):
