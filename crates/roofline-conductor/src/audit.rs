@@ -1,0 +1,122 @@
+//! What a process used, read from the system and not from the process.
+
+use crate::keeper::children_of;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// CPU time of each thread of a process at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Usage {
+    threads: BTreeMap<i32, Duration>,
+}
+
+impl Usage {
+    pub fn of(pid: i32) -> Usage {
+        let mut threads = BTreeMap::new();
+        if let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) {
+            for task in tasks.flatten() {
+                let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else {
+                    continue;
+                };
+                if let Some(time) = cpu_time(&task.path().join("schedstat")) {
+                    threads.insert(tid, time);
+                }
+            }
+        }
+        Usage { threads }
+    }
+
+    /// CPU time that each thread spent since `before`, most first.
+    pub fn since(&self, before: &Usage) -> Vec<Duration> {
+        let mut spent: Vec<Duration> = self
+            .threads
+            .iter()
+            .map(|(tid, time)| time.saturating_sub(before.threads.get(tid).copied().unwrap_or_default()))
+            .filter(|time| !time.is_zero())
+            .collect();
+        spent.sort_by(|a, b| b.cmp(a));
+        spent
+    }
+}
+
+fn cpu_time(schedstat: &std::path::Path) -> Option<Duration> {
+    let text = std::fs::read_to_string(schedstat).ok()?;
+    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+/// Threads that took part in work of length `wall`, and the CPU time of all.
+pub fn threads_at_work(spent: &[Duration], wall: Duration) -> (u32, Duration) {
+    // Below a twentieth of the wall time a thread kept house rather than worked.
+    let least = wall / 20;
+    let working = spent.iter().filter(|time| **time > least).count();
+    (working as u32, spent.iter().sum())
+}
+
+/// Processes that the process has started and that are still there.
+pub fn children(pid: i32) -> Vec<i32> {
+    children_of(pid)
+}
+
+/// Private memory of a process in bytes: what it allocated, shared tensors left out.
+pub fn private_memory(pid: i32) -> Option<u64> {
+    status_field(pid, "RssAnon:")
+}
+
+/// Most memory that a process ever had resident, tensors included.
+pub fn peak_memory(pid: i32) -> Option<u64> {
+    status_field(pid, "VmHWM:")
+}
+
+fn status_field(pid: i32, field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+/// Internet sockets that a process holds open.
+pub fn internet_sockets(pid: i32) -> usize {
+    let inodes: Vec<String> = ["tcp", "tcp6", "udp", "udp6"]
+        .iter()
+        .filter_map(|table| std::fs::read_to_string(format!("/proc/{pid}/net/{table}")).ok())
+        .flat_map(|table| {
+            let lines =
+                table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(9).map(str::to_owned));
+            lines.collect::<Vec<_>>()
+        })
+        .collect();
+    let Ok(fds) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return 0 };
+    fds.flatten()
+        .filter_map(|fd| std::fs::read_link(fd.path()).ok()?.to_str().map(str::to_owned))
+        .filter_map(|target| target.strip_prefix("socket:[")?.strip_suffix(']').map(str::to_owned))
+        .filter(|inode| inodes.contains(inode))
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_shows_and_rest_does_not() {
+        let me = std::process::id() as i32;
+        let before = Usage::of(me);
+        let start = std::time::Instant::now();
+        let mut x = 1u64;
+        while start.elapsed() < Duration::from_millis(30) {
+            x = x.wrapping_mul(6364136223846793005).wrapping_add(1);
+        }
+        assert_ne!(x, 0);
+        let spent = Usage::of(me).since(&before);
+        let (_, total) = threads_at_work(&spent, Duration::from_millis(30));
+        assert!(total > Duration::from_millis(5), "{spent:?}");
+        assert!(private_memory(me).unwrap() > 0);
+        assert!(peak_memory(me).unwrap() > 0);
+        assert_eq!(Usage::of(-1), Usage::default());
+    }
+
+    #[test]
+    fn threads_below_a_twentieth_keep_house() {
+        let ms = Duration::from_millis;
+        assert_eq!(threads_at_work(&[ms(100), ms(98), ms(1)], ms(100)).0, 2);
+    }
+}

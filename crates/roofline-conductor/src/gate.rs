@@ -1,0 +1,285 @@
+//! The gate: every implementation of a case, before its first sample.
+//!
+//! First small shapes that the kernel has not seen, with every family of inputs; then the case
+//! itself. Outputs are poisoned before each launch, data lies flush against unreadable pages, once
+//! at the end and once at the start, and every judged element has its own derived bound.
+
+use crate::checks::Check;
+use crate::failure::{Failure, Stop};
+use crate::instance::{Instance, Placement, draw_poison};
+use crate::lane::Lane;
+use crate::sample;
+use crate::stage::Stage;
+use roofline_core::case::Case;
+use roofline_core::fill::Fill;
+use roofline_core::judge::{Judgement, judge};
+use roofline_core::ops::{Expected, View};
+use roofline_core::philox::Draws;
+use roofline_core::record::Status;
+use std::time::{Duration, Instant};
+
+/// A launch that takes longer than this is not repeated for the gate.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// Takes the lanes of a case through the gate. Lanes that fail are out.
+pub fn pass(stage: &mut Stage, case: &Case, lanes: &mut [Lane]) -> Result<(), Stop> {
+    if stage.options.checks.on(Check::OtherShapes) {
+        for (number, shape) in other_shapes(case, &mut stage.draws).into_iter().enumerate() {
+            let placement = if number % 2 == 0 { Placement::FlushEnd } else { Placement::FlushStart };
+            let fills = case.operation.fills_of(case);
+            trial(stage, &shape, placement, &fills, lanes)?;
+        }
+    }
+    let others: Vec<Fill> = case.operation.fills_of(case).into_iter().skip(2).collect();
+    let other = others[stage.draws.below(others.len() as u64) as usize];
+    trial(stage, case, Placement::FlushEnd, &[Fill::Uniform, Fill::Normal], lanes)?;
+    trial(stage, case, Placement::FlushStart, &[other], lanes)
+}
+
+/// Judges launches of all live lanes on one instance, one fill after the other.
+fn trial(
+    stage: &mut Stage,
+    case: &Case,
+    placement: Placement,
+    fills: &[Fill],
+    lanes: &mut [Lane],
+) -> Result<(), Stop> {
+    let guarded = stage.options.checks.on(Check::Guards);
+    let placement = if guarded { placement } else { Placement::Aligned { offset: 0 } };
+    let mut instance = Instance::new(case, placement, &mut stage.draws)?;
+    let in_trial = |lane: &Lane| lane.is_live() && !lane.slow;
+    for lane in lanes.iter_mut().filter(|lane| in_trial(lane)) {
+        lane.attempt(stage, &case.to_string(), |lane, stage| lane.prepare(stage, &instance))?;
+    }
+    let prepared: Vec<usize> = (0..lanes.len()).filter(|i| in_trial(&lanes[*i])).collect();
+    for (number, fill) in fills.iter().enumerate() {
+        if number > 0 && !stage.options.checks.on(Check::Families) {
+            break;
+        }
+        instance.fill(*fill, stage.fresh_seed());
+        let exam = Exam::new(&instance, *fill, &mut stage.draws);
+        let place = format!("{case}, {fill} inputs, {}", place_name(placement));
+        for index in &prepared {
+            let lane = &mut lanes[*index];
+            if !in_trial(lane) {
+                continue;
+            }
+            let is_first = number == 0;
+            lane.attempt(stage, &place, |lane, stage| sit(stage, lane, &instance, &exam, is_first))?;
+        }
+    }
+    for index in prepared {
+        let lane = &mut lanes[index];
+        if lane.is_live() {
+            lane.attempt(stage, &case.to_string(), |lane, stage| lane.release(stage))?;
+        }
+    }
+    Ok(())
+}
+
+fn place_name(placement: Placement) -> &'static str {
+    match placement {
+        Placement::FlushEnd => "data flush with the end of its memory",
+        Placement::FlushStart => "data flush with the start of its memory",
+        Placement::Aligned { .. } => "data between canaries",
+    }
+}
+
+/// Questions with their answers: the elements to judge on one instance and one fill.
+pub struct Exam {
+    pub fill: Fill,
+    pub wanted: Vec<usize>,
+    pub expected: Vec<Expected>,
+    inputs: u64,
+}
+
+impl Exam {
+    /// Draws the sample and computes its reference, on as many threads as there are cores.
+    pub fn new(instance: &Instance, fill: Fill, draws: &mut Draws) -> Exam {
+        let wanted = sample::for_gate(&instance.case, instance.output(), draws);
+        let expected = reference(instance, fill, &wanted);
+        Exam { fill, wanted, expected, inputs: instance.hash_inputs() }
+    }
+}
+
+/// Expected values of the chosen elements.
+pub fn reference(instance: &Instance, fill: Fill, wanted: &[usize]) -> Vec<Expected> {
+    let problem = instance.problem(fill);
+    let compute = instance.case.operation.reference;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if wanted.len() < 4096 || threads == 1 {
+        return compute(&problem, wanted);
+    }
+    // Parts begin where a row begins, so that no row's work is done twice.
+    let (_, cols) = sample::lines(instance.output());
+    let parts: Vec<&[usize]> = split_at_rows(wanted, wanted.len().div_ceil(threads), cols);
+    std::thread::scope(|scope| {
+        let problem = &problem;
+        let running: Vec<_> =
+            parts.into_iter().map(|part| scope.spawn(move || compute(problem, part))).collect();
+        running.into_iter().flat_map(|part| part.join().expect("a reference does not panic")).collect()
+    })
+}
+
+fn split_at_rows(wanted: &[usize], length: usize, cols: usize) -> Vec<&[usize]> {
+    let mut parts = Vec::new();
+    let mut rest = wanted;
+    while rest.len() > length {
+        let row = rest[length] / cols;
+        let before = rest.partition_point(|index| *index / cols < row);
+        // A row longer than a part stays whole.
+        let cut = if before > 0 { before } else { rest.partition_point(|index| *index / cols <= row) };
+        let (part, after) = rest.split_at(cut);
+        parts.push(part);
+        rest = after;
+    }
+    parts.push(rest);
+    parts
+}
+
+/// One lane's judged launch.
+fn sit(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &Instance,
+    exam: &Exam,
+    is_first: bool,
+) -> Result<(), Stop> {
+    let poison = draw_poison(instance.output().dtype, lane.gate.launches as usize, &mut stage.draws);
+    if stage.options.checks.on(Check::Poison) {
+        instance.poison(poison);
+    }
+    let start = Instant::now();
+    lane.launch(stage, 1)?;
+    lane.slow = start.elapsed() > SLOW;
+    let output = instance.read_output();
+    lane.settle(judge_output(stage, instance, exam, &output, poison))?;
+    check_memory(stage, instance, exam)?;
+    if !is_first || lane.slow {
+        return Ok(());
+    }
+    if stage.options.checks.on(Check::LateWrites) {
+        std::thread::sleep(Duration::from_millis(5));
+        if instance.read_output() != output {
+            return Err(
+                Failure::new(Status::Wrong, "the output changed after the launch had returned").into()
+            );
+        }
+    }
+    // Further launches on the same inputs: an output that is added to, a result that differs.
+    let repeats = 1 + stage.draws.below(3) as u32;
+    lane.launch(stage, repeats)?;
+    let again = instance.read_output();
+    lane.gate.deterministic = Some(lane.gate.deterministic.unwrap_or(true) && again == output);
+    lane.settle(judge_output(stage, instance, exam, &again, poison))?;
+    Ok(())
+}
+
+/// Judges a copy of the output: the sample, what was never written, and the whole where that is cheap.
+pub fn judge_output(
+    stage: &mut Stage,
+    instance: &Instance,
+    exam: &Exam,
+    output: &[u8],
+    poison: f64,
+) -> Judgement {
+    let tensor = instance.output();
+    let view = View { dtype: tensor.dtype, bytes: output };
+    let loosen = stage.options.checks.loosen();
+    let judgement = judge(&view, &tensor.shape, &exam.wanted, &exam.expected, Some(poison), loosen);
+    if judgement.failed > 0 || exam.wanted.len() == tensor.elements() {
+        return judgement;
+    }
+    let unwritten =
+        if stage.options.checks.on(Check::Poison) { unwritten_row(instance, output, poison) } else { None };
+    let projected = match instance.case.operation.whole {
+        Some(project) if stage.options.checks.on(Check::Projection) && projects(exam.fill) => {
+            project(&instance.problem(exam.fill), &view, stage.draws.bits())
+        }
+        _ => Vec::new(),
+    };
+    // A row that is suspected is judged whole: only elements outside their bounds make it wrong.
+    let suspected: Vec<usize> = projected.into_iter().chain(unwritten).take(4).collect();
+    suspected.into_iter().fold(judgement, |sum, row| {
+        let (_, cols) = sample::lines(tensor);
+        let wanted: Vec<usize> = (row * cols..(row + 1) * cols).collect();
+        let expected = reference(instance, exam.fill, &wanted);
+        let more = judge(&view, &tensor.shape, &wanted, &expected, Some(poison), loosen);
+        Judgement {
+            checked: sum.checked + more.checked,
+            failed: sum.failed + more.failed,
+            score: sum.score.max(more.score),
+            fault: sum.fault.or(more.fault),
+        }
+    })
+}
+
+/// The projection's tolerance holds for contents of mean 0 that overflow no output type.
+fn projects(fill: Fill) -> bool {
+    matches!(fill, Fill::Uniform | Fill::Normal)
+}
+
+/// The first row in which an element still has the bits of the poison.
+fn unwritten_row(instance: &Instance, output: &[u8], poison: f64) -> Option<usize> {
+    let tensor = instance.output();
+    let size = tensor.dtype.size();
+    let mut code = [0; 8];
+    tensor.dtype.write(&mut code, 0, poison);
+    let index = output.chunks_exact(size).position(|element| element == &code[..size])?;
+    Some(index / sample::lines(tensor).1)
+}
+
+fn check_memory(stage: &Stage, instance: &Instance, exam: &Exam) -> Result<(), Failure> {
+    if stage.options.checks.on(Check::Canaries) {
+        if let Some(why) = instance.broken_canary() {
+            return Err(Failure::new(Status::Wrong, why));
+        }
+    }
+    // The files are sealed; this holds even where a system does not honour that.
+    if instance.hash_inputs() != exam.inputs {
+        return Err(Failure::new(Status::Wrong, "an input was changed by the launch"));
+    }
+    Ok(())
+}
+
+/// Two small shapes: one drawn freely, one with the case's own remainders after 64.
+fn other_shapes(case: &Case, draws: &mut Draws) -> Vec<Case> {
+    let free: Vec<u64> = case.sizes.iter().map(|_| 1 + draws.below(97)).collect();
+    let close: Vec<u64> = case
+        .sizes
+        .iter()
+        .map(|size| {
+            let near = if *size > 128 { 64 + size % 64 } else { *size };
+            (near + 1).saturating_sub(draws.below(3)).max(1)
+        })
+        .collect();
+    vec![case.resized(&free), case.resized(&close)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_begin_at_rows() {
+        let wanted: Vec<usize> = (0..100).collect();
+        let parts = split_at_rows(&wanted, 34, 10);
+        assert_eq!(parts.concat(), wanted);
+        assert!(parts.iter().all(|part| part[0] % 10 == 0));
+        // A sampled column: every element in a row of its own.
+        let column: Vec<usize> = (0..100).map(|row| row * 10 + 3).collect();
+        assert_eq!(split_at_rows(&column, 34, 10).concat(), column);
+        // One long row cannot be cut.
+        assert_eq!(split_at_rows(&wanted, 30, 1000).concat(), wanted);
+    }
+
+    #[test]
+    fn other_shapes_are_small_and_keep_the_remainder_class() {
+        let case: Case = "matmul/f32/m=2048,n=4097,k=1".parse().unwrap();
+        for seed in 0..50 {
+            for shape in other_shapes(&case, &mut Draws::new(seed, 0)) {
+                assert!(shape.sizes.iter().all(|size| (1..=130).contains(size)), "{shape}");
+            }
+        }
+    }
+}

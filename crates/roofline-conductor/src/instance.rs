@@ -1,0 +1,315 @@
+//! A case with memory: its tensors in memory files, placed, filled, poisoned, read back.
+
+use crate::sys::memory::MemoryFile;
+use roofline_core::case::Case;
+use roofline_core::dtype::Dtype;
+use roofline_core::fill::Fill;
+use roofline_core::ops::{Problem, Tensor, View};
+use roofline_core::philox::Draws;
+use roofline_core::protocol::{Place, Role};
+use std::io;
+use std::os::fd::BorrowedFd;
+
+const PAGE: usize = 4096;
+
+/// Where the data lies in its file, and so relative to the unreadable pages around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// The last element ends where the page after it cannot be touched.
+    FlushEnd,
+    /// The first element begins where the page before it cannot be touched.
+    FlushStart,
+    /// At a multiple of 64 bytes, the same for every implementation, canaries on both sides.
+    Aligned { offset: usize },
+}
+
+#[derive(Debug)]
+pub struct Instance {
+    pub case: Case,
+    tensors: Vec<Placed>,
+    canary: u8,
+}
+
+#[derive(Debug)]
+struct Placed {
+    tensor: Tensor,
+    memory: MemoryFile,
+    offset: usize,
+}
+
+impl Placed {
+    fn end(&self) -> usize {
+        self.offset + self.tensor.bytes()
+    }
+}
+
+impl Instance {
+    /// Makes the memory of a case. Contents are noise until [`Instance::fill`].
+    pub fn new(case: &Case, placement: Placement, draws: &mut Draws) -> io::Result<Instance> {
+        let canary = draws.bits() as u8;
+        let tensors = (case.operation.tensors)(case)
+            .into_iter()
+            .map(|tensor| {
+                let bytes = tensor.bytes();
+                let (offset, size) = match placement {
+                    Placement::FlushStart => (0, bytes.next_multiple_of(PAGE)),
+                    Placement::FlushEnd => {
+                        let size = bytes.next_multiple_of(PAGE);
+                        (size - bytes, size)
+                    }
+                    Placement::Aligned { offset } => {
+                        let offset = PAGE + offset;
+                        (offset, (offset + bytes + PAGE).next_multiple_of(PAGE))
+                    }
+                };
+                let memory = MemoryFile::new(tensor.name, size, tensor.role == Role::Input)?;
+                Ok(Placed { tensor, memory, offset })
+            })
+            .collect::<io::Result<Vec<Placed>>>()?;
+        let instance = Instance { case: case.clone(), tensors, canary };
+        for placed in &instance.tensors {
+            placed.memory.write(0, &vec![canary; placed.offset]);
+            placed.memory.write(placed.end(), &vec![canary; placed.memory.size() - placed.end()]);
+        }
+        Ok(instance)
+    }
+
+    /// What `prepare` says of the tensors.
+    pub fn places(&self) -> Vec<Place> {
+        let place = |placed: &Placed| Place {
+            name: placed.tensor.name.to_owned(),
+            role: placed.tensor.role,
+            dtype: placed.tensor.dtype,
+            shape: placed.tensor.shape.iter().map(|size| *size as u64).collect(),
+            offset: placed.offset as u64,
+            bytes: placed.tensor.bytes() as u64,
+            size: placed.memory.size() as u64,
+            path: None,
+        };
+        self.tensors.iter().map(place).collect()
+    }
+
+    pub fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        self.tensors.iter().map(|placed| placed.memory.fd()).collect()
+    }
+
+    /// Writes each tensor's file to `folder` under the tensor's name.
+    pub fn save(&self, folder: &std::path::Path) -> io::Result<()> {
+        self.tensors.iter().try_for_each(|placed| placed.memory.save(&folder.join(placed.tensor.name)))
+    }
+
+    /// Fills every input, on as many threads as there are cores.
+    pub fn fill(&mut self, fill: Fill, seed: u64) {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let case = &self.case;
+        let inputs = self.tensors.iter_mut().filter(|placed| placed.tensor.role == Role::Input);
+        for (index, placed) in inputs.enumerate() {
+            let content = case.operation.content(case, fill, seed, index, &placed.tensor);
+            let (elements, size) = (placed.tensor.elements(), placed.tensor.dtype.size());
+            let range = placed.offset..placed.end();
+            let bytes = &mut placed.memory.sealed_bytes_mut()[range];
+            let part = if elements < 1 << 16 { elements } else { elements.div_ceil(threads) };
+            std::thread::scope(|scope| {
+                for (number, chunk) in bytes.chunks_mut(part * size).enumerate() {
+                    let first = number * part;
+                    let mut work = move || content.write(first..first + chunk.len() / size, chunk);
+                    if part == elements { work() } else { drop(scope.spawn(work)) }
+                }
+            });
+        }
+    }
+
+    /// The inputs as they are, for the reference.
+    pub fn problem(&self, fill: Fill) -> Problem<'_> {
+        Problem { case: &self.case, fill, inputs: self.inputs().map(|(_, view)| view).collect() }
+    }
+
+    fn inputs(&self) -> impl Iterator<Item = (&Tensor, View<'_>)> {
+        self.tensors.iter().filter(|placed| placed.tensor.role == Role::Input).map(|placed| {
+            let bytes = &placed.memory.sealed_bytes()[placed.offset..placed.end()];
+            (&placed.tensor, View { dtype: placed.tensor.dtype, bytes })
+        })
+    }
+
+    pub fn input_sizes(&self) -> Vec<usize> {
+        self.inputs().map(|(tensor, _)| tensor.elements()).collect()
+    }
+
+    pub fn input(&self, tensor: usize, element: usize) -> f64 {
+        let placed = &self.tensors[tensor];
+        placed.tensor.dtype.read(&placed.memory.sealed_bytes()[placed.offset..placed.end()], element)
+    }
+
+    /// Changes one input element; the runners see it at once.
+    pub fn set_input(&mut self, tensor: usize, element: usize, value: f64) {
+        let placed = &mut self.tensors[tensor];
+        let (range, dtype) = (placed.offset..placed.end(), placed.tensor.dtype);
+        dtype.write(&mut placed.memory.sealed_bytes_mut()[range], element, value);
+    }
+
+    /// A number that changes when any input byte changes.
+    pub fn hash_inputs(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325u64;
+        for (_, view) in self.inputs() {
+            let (words, rest) = view.bytes.as_chunks::<8>();
+            for word in words {
+                hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            }
+            for byte in rest {
+                hash = (hash.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            }
+        }
+        hash
+    }
+
+    /// The output tensor. Every operation so far has one.
+    pub fn output(&self) -> &Tensor {
+        &self.output_placed().tensor
+    }
+
+    fn output_placed(&self) -> &Placed {
+        let found = self.tensors.iter().find(|placed| placed.tensor.role == Role::Output);
+        found.expect("an operation has an output")
+    }
+
+    /// A private copy of the whole output.
+    pub fn read_output(&self) -> Vec<u8> {
+        let placed = self.output_placed();
+        let mut bytes = vec![0; placed.tensor.bytes()];
+        placed.memory.copy(placed.offset..placed.end(), &mut bytes);
+        bytes
+    }
+
+    /// One element of the output.
+    pub fn output_at(&self, index: usize) -> f64 {
+        let (dtype, bytes) = self.output_code(index);
+        dtype.read(&bytes, 0)
+    }
+
+    /// The bytes of one element of the output, in front of zeros.
+    fn output_code(&self, index: usize) -> (Dtype, [u8; 8]) {
+        let placed = self.output_placed();
+        let size = placed.tensor.dtype.size();
+        let start = placed.offset + index * size;
+        let mut bytes = [0; 8];
+        placed.memory.copy(start..start + size, &mut bytes[..size]);
+        (placed.tensor.dtype, bytes)
+    }
+
+    /// Overwrites the whole output with `poison`.
+    pub fn poison(&self, poison: f64) {
+        let placed = self.output_placed();
+        let size = placed.tensor.dtype.size();
+        let mut block = vec![0; size * placed.tensor.elements().min(1 << 16)];
+        (0..block.len() / size).for_each(|i| placed.tensor.dtype.write(&mut block, i, poison));
+        let mut at = placed.offset;
+        while at < placed.end() {
+            let count = block.len().min(placed.end() - at);
+            placed.memory.write(at, &block[..count]);
+            at += count;
+        }
+    }
+
+    /// Overwrites the chosen elements of the output with `poison`.
+    pub fn poison_at(&self, indices: &[usize], poison: f64) {
+        let placed = self.output_placed();
+        let size = placed.tensor.dtype.size();
+        let mut code = [0; 8];
+        placed.tensor.dtype.write(&mut code, 0, poison);
+        for index in indices {
+            placed.memory.write(placed.offset + index * size, &code[..size]);
+        }
+    }
+
+    /// Whether the element still has exactly the bits of `poison`.
+    pub fn is_poison(&self, index: usize, poison: f64) -> bool {
+        let (dtype, found) = self.output_code(index);
+        let mut code = [0; 8];
+        dtype.write(&mut code, 0, poison);
+        found == code
+    }
+
+    /// Says which bytes beside the output's data were written, if any.
+    pub fn broken_canary(&self) -> Option<String> {
+        let placed = self.output_placed();
+        let wrong = |range: std::ops::Range<usize>| {
+            let mut edge = vec![0; range.len()];
+            placed.memory.copy(range, &mut edge);
+            edge.iter().position(|byte| *byte != self.canary)
+        };
+        if let Some(at) = wrong(0..placed.offset) {
+            return Some(format!(
+                "wrote {} bytes before the start of `{}`",
+                placed.offset - at,
+                placed.tensor.name
+            ));
+        }
+        let at = wrong(placed.end()..placed.memory.size())?;
+        Some(format!("wrote {at} bytes past the end of `{}`", placed.tensor.name))
+    }
+}
+
+/// Values that no honest launch leaves in every element: two finite ones and NaN, drawn anew each time.
+pub fn draw_poison(dtype: Dtype, launch: usize, draws: &mut Draws) -> f64 {
+    let draw = 1.0 + draws.below(1 << 20) as f64 / f64::from(1 << 20);
+    match (launch % 3, dtype.format()) {
+        (kind, None) => (draw * 1e6).round() * if kind == 0 { 1.0 } else { -1.0 },
+        (0, Some(format)) => format.round(draw * 173.0),
+        (1, Some(format)) => format.round(draw * -0.0137),
+        (_, Some(_)) => f64::NAN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instance(placement: Placement) -> Instance {
+        let case = "rms-norm/bf16/rows=5,cols=7".parse().unwrap();
+        Instance::new(&case, placement, &mut Draws::new(1, 1)).unwrap()
+    }
+
+    #[test]
+    fn data_is_flush_with_the_edges() {
+        let end = |place: &Place| place.offset + place.bytes == place.size;
+        assert!(instance(Placement::FlushEnd).places().iter().all(end));
+        assert!(instance(Placement::FlushStart).places().iter().all(|place| place.offset == 0));
+        let aligned = instance(Placement::Aligned { offset: 192 });
+        assert!(aligned.places().iter().all(|place| place.offset == 4096 + 192 && !end(place)));
+    }
+
+    #[test]
+    fn filling_poisoning_and_canaries() {
+        let mut instance = instance(Placement::Aligned { offset: 0 });
+        instance.fill(Fill::Uniform, 3);
+        let hash = instance.hash_inputs();
+        instance.set_input(0, 3, 5.0);
+        assert_eq!(instance.input(0, 3), 5.0);
+        assert_ne!(instance.hash_inputs(), hash);
+        for launch in 0..3 {
+            let poison = draw_poison(Dtype::Bf16, launch, &mut Draws::new(2, 2));
+            instance.poison(poison);
+            assert!((0..35).all(|i| instance.is_poison(i, poison)));
+        }
+        instance.poison_at(&[7], 1.0);
+        assert_eq!(instance.output_at(7), 1.0);
+        assert_eq!(instance.broken_canary(), None);
+        let placed = instance.output_placed();
+        placed.memory.write(placed.end(), b"x");
+        assert!(instance.broken_canary().unwrap().contains("past the end"));
+        placed.memory.write(placed.end(), &[instance.canary]);
+        placed.memory.write(placed.offset - 1, b"x");
+        assert!(instance.broken_canary().unwrap().contains("1 bytes before"));
+    }
+
+    #[test]
+    fn threads_fill_the_same_bits() {
+        let case = "add/f32/rows=300,cols=1000".parse().unwrap();
+        let mut instance = Instance::new(&case, Placement::FlushEnd, &mut Draws::new(1, 1)).unwrap();
+        instance.fill(Fill::Normal, 9);
+        let tensor = (case.operation.tensors)(&case)[1].clone();
+        let mut bytes = vec![0; tensor.bytes()];
+        case.operation.content(&case, Fill::Normal, 9, 1, &tensor).write(0..tensor.elements(), &mut bytes);
+        assert_eq!(instance.problem(Fill::Normal).inputs[1].bytes, bytes);
+    }
+}

@@ -1,0 +1,48 @@
+//! A conversation as files, so that any runner can be driven by hand: under a debugger, a profiler.
+
+use crate::instance::{Instance, Placement};
+use crate::lane::question;
+use crate::stage::Seat;
+use roofline_core::case::Case;
+use roofline_core::fill::Fill;
+use roofline_core::philox::Draws;
+use roofline_core::protocol::{Ask, Question, VERSION};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes `conversation.jsonl` and a file for each tensor to `folder`, and returns the conversation's path.
+///
+/// The runner reads the conversation on its standard input and finds the tensors by their paths.
+pub fn write(
+    case: &Case,
+    implementation: &str,
+    folder: &Path,
+    seed: u64,
+    launches: u32,
+) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    let folder = folder.canonicalize()?;
+    let mut instance = Instance::new(case, Placement::Aligned { offset: 0 }, &mut Draws::new(seed, 1))?;
+    instance.fill(Fill::Uniform, seed);
+    instance.save(&folder)?;
+    let seat = Seat { implementation: implementation.to_owned(), threads: case.threads };
+    let mut prepare = question(case, &seat, &instance);
+    for place in &mut prepare.tensors {
+        place.path = Some(folder.join(&place.name).display().to_string());
+    }
+    let asks = [
+        Ask::Hello { protocol: VERSION },
+        Ask::Prepare(Box::new(prepare)),
+        Ask::Launch { count: launches },
+        Ask::Visit { warmup: 1, samples: 5, batch: launches },
+        Ask::Release,
+        Ask::Bye,
+    ];
+    let path = folder.join("conversation.jsonl");
+    let mut file = std::fs::File::create(&path)?;
+    for (number, ask) in asks.into_iter().enumerate() {
+        let question = Question { id: number as u64 + 1, ask };
+        writeln!(file, "{}", serde_json::to_string(&question).map_err(io::Error::other)?)?;
+    }
+    Ok(path)
+}

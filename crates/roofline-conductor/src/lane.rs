@@ -1,0 +1,136 @@
+//! One row of a case while the case is being worked on.
+
+use crate::failure::{Failure, Stop};
+use crate::instance::Instance;
+use crate::stage::{Seat, Stage};
+use roofline_core::case::Case;
+use roofline_core::judge::Judgement;
+use roofline_core::protocol::{Ask, Launched, Prepare, Prepared};
+use roofline_core::record::{Evidence, Gate, Sample, Status};
+use roofline_core::units::{Bytes, Seconds};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// What is known of a row so far. A lane that failed takes no further part.
+#[derive(Debug)]
+pub struct Lane {
+    pub seat: Seat,
+    /// Name of the runner that hosts it.
+    pub runner: String,
+    pub failure: Option<Failure>,
+    pub gate: Gate,
+    pub evidence: Evidence,
+    pub samples: Vec<Sample>,
+    pub notes: BTreeMap<String, String>,
+    pub runner_version: String,
+    /// One launch takes over a second: gated on small shapes and one launch.
+    pub slow: bool,
+}
+
+impl Lane {
+    pub fn new(implementation: &str, runner: &str, threads: u32) -> Lane {
+        Lane {
+            seat: Seat { implementation: implementation.to_owned(), threads },
+            runner: runner.to_owned(),
+            failure: None,
+            gate: Gate::default(),
+            evidence: Evidence::default(),
+            samples: Vec::new(),
+            notes: BTreeMap::new(),
+            runner_version: String::new(),
+            slow: false,
+        }
+    }
+
+    pub fn is_live(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// Ends the lane, and its process with it.
+    pub fn fail(&mut self, stage: &mut Stage, failure: Failure) {
+        if failure.status != Status::Unsupported {
+            stage.clear(&self.seat);
+        }
+        self.gate.seen_in.clone_from(&failure.seen_in);
+        self.gate.fault.clone_from(&failure.fault);
+        self.failure.get_or_insert(failure);
+    }
+
+    /// Runs a step of the lane. The row's own failures end the lane; others go up.
+    pub fn attempt<T>(
+        &mut self,
+        stage: &mut Stage,
+        place: &str,
+        step: impl FnOnce(&mut Lane, &mut Stage) -> Result<T, Stop>,
+    ) -> Result<Option<T>, Stop> {
+        match step(self, stage) {
+            Ok(value) => Ok(Some(value)),
+            Err(Stop::Row(failure)) => {
+                self.fail(stage, failure.seen_in(place));
+                Ok(None)
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Hands the instance's tensors to the runner.
+    pub fn prepare(&mut self, stage: &mut Stage, instance: &Instance) -> Result<(), Stop> {
+        let session = stage.seat(&self.seat, &self.runner)?;
+        self.runner_version.clone_from(&session.hello.version);
+        let hello_notes = session.hello.notes.clone();
+        let ask = Ask::Prepare(Box::new(question(&instance.case, &self.seat, instance)));
+        let start = Instant::now();
+        let prepared: Prepared = stage.ask(&self.seat, ask, &instance.fds())?;
+        self.evidence.prepare = Some(Seconds(start.elapsed().as_secs_f64()));
+        self.evidence.threads = prepared.threads;
+        self.evidence.output = prepared.output;
+        self.evidence.workspace = Bytes(prepared.workspace_bytes);
+        self.notes.extend(hello_notes);
+        self.notes.extend(prepared.notes);
+        if prepared.threads > self.seat.threads {
+            let why = format!("wants {} threads; {} are allowed", prepared.threads, self.seat.threads);
+            return Err(Failure::new(Status::Suspect, why).into());
+        }
+        Ok(())
+    }
+
+    pub fn launch(&mut self, stage: &mut Stage, count: u32) -> Result<(), Stop> {
+        let launched: Launched = stage.ask(&self.seat, Ask::Launch { count }, &[])?;
+        self.gate.launches += count;
+        crate::timing::check_float_mode(stage, launched.float_mode_changed)
+    }
+
+    pub fn release(&mut self, stage: &mut Stage) -> Result<(), Stop> {
+        let _: serde_json::Value = stage.ask(&self.seat, Ask::Release, &[])?;
+        Ok(())
+    }
+
+    /// Adds what the judge found, and fails when an element is outside its bound.
+    pub fn settle(&mut self, judgement: Judgement) -> Result<(), Failure> {
+        self.gate.checked += judgement.checked as u64;
+        self.gate.failed += judgement.failed as u64;
+        self.gate.score = self.gate.score.max(judgement.score);
+        match judgement.fault {
+            None => Ok(()),
+            Some(fault) => {
+                Err(Failure { fault: Some(fault.clone()), ..Failure::new(Status::Wrong, fault.to_string()) })
+            }
+        }
+    }
+}
+
+/// The `prepare` question of a case.
+pub fn question(case: &Case, seat: &Seat, instance: &Instance) -> Prepare {
+    Prepare {
+        case: case.to_string(),
+        operation: case.operation.name.to_owned(),
+        variant: case.variant.to_owned(),
+        dtype: case.dtype,
+        accumulator: case.accumulator,
+        axes: case.axes(),
+        implementation: seat.implementation.clone(),
+        threads: seat.threads,
+        cores: crate::stage::cores_for(seat.threads).unwrap_or_default(),
+        tensors: instance.places(),
+    }
+}

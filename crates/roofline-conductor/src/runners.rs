@@ -1,0 +1,178 @@
+//! Runners: folders with a `runner.toml`, and the one inside this binary.
+
+use roofline_core::nearest::nearest;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// How to start a runner.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunnerSpec {
+    pub name: String,
+    pub about: String,
+    /// Program and arguments, placeholders replaced.
+    pub command: Vec<String>,
+    pub folder: PathBuf,
+    /// What to do when it does not start.
+    pub hint: String,
+    environment: BTreeMap<String, String>,
+}
+
+/// Variables of the user that a runner may see; everything else is cleared.
+const PASSED: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR"];
+
+impl RunnerSpec {
+    /// The runner of the house: this binary, `runner cpu`.
+    pub fn built_in(program: &Path) -> RunnerSpec {
+        RunnerSpec {
+            name: "cpu".to_owned(),
+            about: "the CPU kernels of the house".to_owned(),
+            command: vec![program.display().to_string(), "runner".to_owned(), "cpu".to_owned()],
+            folder: PathBuf::from("/"),
+            hint: "it is part of this binary".to_owned(),
+            environment: BTreeMap::new(),
+        }
+    }
+
+    /// The whole environment of a process that may use `threads` threads.
+    pub fn environment_for(&self, threads: u32) -> BTreeMap<String, String> {
+        let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+        let own = self
+            .environment
+            .iter()
+            .map(|(name, value)| (name.clone(), value.replace("{threads}", &threads.to_string())));
+        passed.chain(own).collect()
+    }
+}
+
+/// What is wrong with a `runner.toml`.
+#[derive(Debug, thiserror::Error)]
+pub enum RunnerError {
+    #[error("{}: {source}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("{}:{line}:{column}: {why}", path.display())]
+    Toml { path: PathBuf, line: usize, column: usize, why: String },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireRunner {
+    name: String,
+    #[serde(default)]
+    about: String,
+    command: Vec<String>,
+    #[serde(default)]
+    #[expect(dead_code, reason = "for people who read the file; checked, not used")]
+    needs: String,
+    #[serde(default)]
+    hint: String,
+    #[serde(default)]
+    environment: BTreeMap<String, String>,
+}
+
+/// Reads one runner's folder. `binaries` stands for `{target}` in commands.
+pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
+    let path = folder.join("runner.toml");
+    let text =
+        std::fs::read_to_string(&path).map_err(|source| RunnerError::Io { path: path.clone(), source })?;
+    let toml_error = |why: String, at: usize| {
+        let before = text.get(..at).unwrap_or_default();
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        RunnerError::Toml {
+            path: path.clone(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            why,
+        }
+    };
+    let wire: WireRunner = toml::from_str(&text)
+        .map_err(|error| toml_error(error.message().to_owned(), error.span().map_or(0, |span| span.start)))?;
+    if wire.command.is_empty() {
+        return Err(toml_error("`command` is empty; write the program and its arguments".to_owned(), 0));
+    }
+    let python = std::env::var("ROOFLINE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let folder =
+        folder.canonicalize().map_err(|source| RunnerError::Io { path: folder.to_owned(), source })?;
+    let mut command: Vec<String> = wire
+        .command
+        .iter()
+        .map(|part| part.replace("{python}", &python).replace("{target}", &binaries.display().to_string()))
+        .collect();
+    // A program with a slash is meant relative to the runner's folder, whatever the shell's is.
+    if command[0].contains('/') && !Path::new(&command[0]).is_absolute() {
+        command[0] = folder.join(&command[0]).display().to_string();
+    }
+    Ok(RunnerSpec {
+        name: wire.name,
+        about: wire.about,
+        command,
+        folder,
+        hint: if wire.hint.is_empty() { "check its runner.toml".to_owned() } else { wire.hint },
+        environment: wire.environment,
+    })
+}
+
+/// Every runner: the built-in one, then the folders below each of `places` that have a `runner.toml`,
+/// and places that are such a folder themselves.
+pub fn discover(program: &Path, places: &[PathBuf]) -> Result<Vec<RunnerSpec>, RunnerError> {
+    let binaries = program.parent().unwrap_or(Path::new("."));
+    let mut specs = vec![RunnerSpec::built_in(program)];
+    for place in places {
+        if place.join("runner.toml").is_file() {
+            specs.push(read(place, binaries)?);
+            continue;
+        }
+        let mut folders: Vec<PathBuf> = std::fs::read_dir(place)
+            .map_err(|source| RunnerError::Io { path: place.clone(), source })?
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.join("runner.toml").is_file())
+            .collect();
+        folders.sort();
+        for folder in folders {
+            specs.push(read(&folder, binaries)?);
+        }
+    }
+    Ok(specs)
+}
+
+/// The runner of a name, or the nearest name there is.
+pub fn find<'a>(specs: &'a [RunnerSpec], name: &str) -> Result<&'a RunnerSpec, Option<&'a str>> {
+    specs
+        .iter()
+        .find(|spec| spec.name == name)
+        .ok_or_else(|| nearest(name, specs.iter().map(|spec| spec.name.as_str())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("runner.toml"), text).unwrap();
+        folder
+    }
+
+    #[test]
+    fn placeholders_and_environment() {
+        let folder = write(
+            "name = \"mine\"\ncommand = [\"./go\", \"{target}\"]\n[environment]\nOMP_NUM_THREADS = \"{threads}\"\n",
+        );
+        let spec = read(folder.path(), Path::new("/bin")).unwrap();
+        assert!(spec.command[0].starts_with('/') && spec.command[0].ends_with("/./go"));
+        assert_eq!(spec.command[1], "/bin");
+        let environment = spec.environment_for(3);
+        assert_eq!(environment["OMP_NUM_THREADS"], "3");
+        assert!(environment.keys().all(|key| PASSED.contains(&key.as_str()) || key == "OMP_NUM_THREADS"));
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        let folder = write("name = \"mine\"\ncommand = [\"x\"]\ncomand = 1\n");
+        let message = read(folder.path(), Path::new("/bin")).unwrap_err().to_string();
+        assert!(message.contains("runner.toml:3:1") && message.contains("comand"), "{message}");
+        assert!(read(Path::new("/nonexistent"), Path::new("/")).is_err());
+    }
+}

@@ -1,0 +1,107 @@
+//! Which output elements are judged: all of a small output, a secret sample of a large one.
+
+use roofline_core::case::Case;
+use roofline_core::ops::Tensor;
+use roofline_core::philox::Draws;
+
+/// Most elements whose reference is computed for one launch.
+const MOST_ELEMENTS: usize = 1 << 20;
+
+/// Most operations that references for one launch may take.
+const MOST_FLOPS: u64 = 100_000_000;
+
+/// Every element when the reference of the whole output is cheap, else whole rows and, where an
+/// output is a product, whole columns: the last of each, and others that nobody can predict.
+pub fn for_gate(case: &Case, output: &Tensor, draws: &mut Draws) -> Vec<usize> {
+    let (rows, cols) = lines(output);
+    let flops = (case.operation.work)(case).flops();
+    if output.elements() <= MOST_ELEMENTS && flops <= MOST_FLOPS {
+        return (0..output.elements()).collect();
+    }
+    let per_row = (flops / rows as u64).max(1);
+    let affordable = (MOST_FLOPS / per_row).clamp(2, (MOST_ELEMENTS / cols).max(2) as u64) as usize;
+    let is_product = case.operation.whole.is_some();
+    let chosen_rows = choose(rows, if is_product { affordable / 2 } else { affordable }, draws);
+    let mut wanted: Vec<usize> = chosen_rows.iter().flat_map(|row| row * cols..(row + 1) * cols).collect();
+    if is_product {
+        let per_column = (flops / cols as u64).max(1);
+        let affordable = (MOST_FLOPS / 2 / per_column).clamp(2, 64) as usize;
+        let columns = choose(cols, affordable, draws);
+        wanted.extend(columns.iter().flat_map(|column| (0..rows).map(move |row| row * cols + column)));
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    wanted
+}
+
+/// At least 64 elements, or all there are: a few rows by a few columns, the last of each among them.
+pub fn for_visit(output: &Tensor, draws: &mut Draws) -> Vec<usize> {
+    let (rows, cols) = lines(output);
+    let chosen_rows = choose(rows, 4.max(64usize.div_ceil(cols)), draws);
+    let columns = choose(cols, 16.max(64usize.div_ceil(rows)), draws);
+    let mut wanted: Vec<usize> =
+        chosen_rows.iter().flat_map(|row| columns.iter().map(move |column| row * cols + column)).collect();
+    wanted.sort_unstable();
+    wanted
+}
+
+/// Rows and columns of an output seen as a matrix.
+pub fn lines(output: &Tensor) -> (usize, usize) {
+    let cols = output.shape.last().copied().unwrap_or(1).max(1);
+    ((output.elements() / cols).max(1), cols)
+}
+
+/// `count` different numbers below `bound`, the last one always, in ascending order.
+fn choose(bound: usize, count: usize, draws: &mut Draws) -> Vec<usize> {
+    if count >= bound {
+        return (0..bound).collect();
+    }
+    let mut chosen = vec![bound - 1];
+    while chosen.len() < count {
+        let draw = draws.below(bound as u64) as usize;
+        if !chosen.contains(&draw) {
+            chosen.push(draw);
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(id: &str) -> (usize, Vec<usize>, Vec<usize>) {
+        let case: Case = id.parse().unwrap();
+        let output = (case.operation.tensors)(&case).pop().unwrap();
+        let mut draws = Draws::new(1, 1);
+        (output.elements(), for_gate(&case, &output, &mut draws), for_visit(&output, &mut draws))
+    }
+
+    #[test]
+    fn small_outputs_are_judged_whole() {
+        let (elements, gate, visit) = sample("softmax/f32/rows=100,cols=100");
+        assert_eq!(gate.len(), elements);
+        assert!(visit.len() >= 64 && visit.contains(&9999));
+        let (_, gate, visit) = sample("matmul/f32/m=1,n=1,k=5");
+        assert_eq!((gate.len(), visit.len()), (1, 1));
+        let (_, _, visit) = sample("add/f32/rows=1,cols=1000");
+        assert!(visit.len() >= 64);
+        let (_, _, visit) = sample("add/f32/rows=1000,cols=1");
+        assert!(visit.len() >= 64);
+    }
+
+    #[test]
+    fn large_outputs_are_judged_in_lines() {
+        for id in [
+            "matmul/f32/m=2048,n=2048,k=2048",
+            "softmax/f32/rows=4096,cols=4096",
+            "add/f32/rows=4096,cols=4096",
+        ] {
+            let (elements, gate, _) = sample(id);
+            assert!(gate.len() < 2 << 20 && gate.len() > 8000, "{id}: {}", gate.len());
+            assert!(gate.contains(&(elements - 1)), "the last element is always judged");
+            assert!(gate.is_sorted());
+        }
+    }
+}

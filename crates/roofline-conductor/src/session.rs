@@ -1,0 +1,255 @@
+//! A conversation with one runner process: questions with deadlines, and a reason for every end.
+
+use crate::audit;
+use crate::channel::{Channel, ReceiveError};
+use crate::failure::{Failure, Stop};
+use crate::keeper::{End, Keeper, Start};
+use crate::runners::RunnerSpec;
+use crate::sys::signals;
+use roofline_core::protocol::{
+    self, Ask, Hello, MAX_LINE, Question, Refusal, RefusalKind, VERSION, excerpt, parse_answer,
+};
+use roofline_core::record::Status;
+use roofline_core::units::Bytes;
+use serde::de::DeserializeOwned;
+use std::collections::VecDeque;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// How long a runner may take, and how much it may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// For one launch, and for saying hello.
+    pub patience: Duration,
+    /// Private memory.
+    pub memory: u64,
+}
+
+/// One runner process.
+#[derive(Debug)]
+pub struct Session {
+    pub pid: i32,
+    pub hello: Hello,
+    channel: Channel,
+    next: u64,
+    limits: Limits,
+    log: Log,
+}
+
+impl Session {
+    /// Starts a runner for `threads` threads on `cores` and asks who it is.
+    pub fn start(
+        keeper: &mut Keeper,
+        spec: &RunnerSpec,
+        threads: u32,
+        cores: &[u32],
+        limits: Limits,
+    ) -> Result<Session, Stop> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let (reader, writer) = io::pipe()?;
+        let start = Start {
+            command: spec.command.clone(),
+            environment: spec.environment_for(threads),
+            folder: spec.folder.clone(),
+            cores: cores.to_vec(),
+            // A backstop above the watched limit: address space that is reserved and never touched
+            // counts here, so there is room for it.
+            data_limit: limits.memory.saturating_mul(4),
+        };
+        let pid = keeper.spawn(start, theirs.as_fd(), writer.as_fd()).map_err(|error| {
+            let why = format!("`{}` could not be started: {error}; {}", spec.command[0], spec.hint);
+            Failure::new(Status::Crashed, why)
+        })?;
+        drop((theirs, writer));
+        let channel = Channel::new(ours, MAX_LINE);
+        let hello = Hello {
+            protocol: 0,
+            runner: String::new(),
+            version: String::new(),
+            devices: Vec::new(),
+            offers: Vec::new(),
+            notes: Default::default(),
+        };
+        let mut session = Session { pid, hello, channel, next: 1, limits, log: Log::follow(reader) };
+        let hello: Hello = session.ask(keeper, Ask::Hello { protocol: VERSION }, &[], limits.patience)?;
+        if let Err(breach) = hello.validate() {
+            session.end(keeper);
+            return Err(Failure::new(Status::Protocol, format!("the runner {breach}")).into());
+        }
+        session.hello = hello;
+        Ok(session)
+    }
+
+    /// Asks one question and reads its answer. Whatever goes wrong ends the process.
+    pub fn ask<T: DeserializeOwned>(
+        &mut self,
+        keeper: &mut Keeper,
+        ask: Ask,
+        fds: &[BorrowedFd],
+        patience: Duration,
+    ) -> Result<T, Stop> {
+        self.ask_while(keeper, ask, fds, patience, TICK, || {})
+    }
+
+    /// As [`Session::ask`], with `meanwhile` called every `tick` until the answer is there.
+    pub fn ask_while<T: DeserializeOwned>(
+        &mut self,
+        keeper: &mut Keeper,
+        ask: Ask,
+        fds: &[BorrowedFd],
+        patience: Duration,
+        tick: Duration,
+        mut meanwhile: impl FnMut(),
+    ) -> Result<T, Stop> {
+        let id = self.next;
+        self.next += 1;
+        if self.channel.has_unread() {
+            return Err(self.fail(keeper, Failure::new(Status::Protocol, "spoke without being asked")));
+        }
+        let line = serde_json::to_string(&Question { id, ask }).map_err(io::Error::other)?;
+        if self.channel.send(&line, fds).is_err() {
+            let failure = self.classify_end(keeper, &[]);
+            return Err(self.fail(keeper, failure));
+        }
+        let mut greedy = None;
+        let (pid, limit) = (self.pid, self.limits.memory);
+        let mut last_look = Instant::now();
+        let received = self.channel.receive(Instant::now() + patience, tick, || {
+            meanwhile();
+            if last_look.elapsed() >= TICK {
+                last_look = Instant::now();
+                greedy = audit::private_memory(pid).filter(|memory| *memory > limit);
+            }
+            greedy.is_none()
+        });
+        let failure = match received {
+            Ok(line) => match parse_answer::<T>(&line, id) {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(refusal)) => return Err(self.refused(refusal)),
+                Err(breach) => Failure::new(Status::Protocol, breach.to_string()),
+            },
+            Err(ReceiveError::Interrupted) => return Err(Stop::Interrupted),
+            Err(ReceiveError::Deadline) => match greedy {
+                Some(memory) => Failure::new(
+                    Status::OutOfMemory,
+                    format!("held {} of private memory; {} is the limit", Bytes(memory), Bytes(limit)),
+                ),
+                None => Failure::new(Status::Timeout, format!("no answer within {patience:.1?}")),
+            },
+            Err(ReceiveError::TooLong(most)) => {
+                Failure::new(Status::Protocol, format!("sent a line longer than {most} bytes"))
+            }
+            Err(ReceiveError::Closed(rest)) => self.classify_end(keeper, &rest),
+            Err(ReceiveError::Io(error)) => return Err(error.into()),
+        };
+        Err(self.fail(keeper, failure))
+    }
+
+    /// Says goodbye and makes sure that nothing is left.
+    pub fn end(&mut self, keeper: &mut Keeper) {
+        let line = serde_json::to_string(&Question { id: self.next, ask: Ask::Bye }).unwrap_or_default();
+        let polite = self.channel.send(&line, &[]).is_ok()
+            && keeper.wait(self.pid, Duration::from_millis(300)).is_ok_and(|end| end.is_some());
+        if !polite || !audit::children(self.pid).is_empty() {
+            let _ = keeper.kill(self.pid);
+        }
+    }
+
+    /// The last lines that the process wrote to its stdout and stderr.
+    pub fn last_words(&self) -> String {
+        self.log.last_line()
+    }
+
+    /// What a process that closed its channel died of.
+    fn classify_end(&mut self, keeper: &mut Keeper, rest: &[u8]) -> Failure {
+        let end = keeper.wait(self.pid, Duration::from_secs(1)).ok().flatten();
+        let words = self.log.last_line();
+        let said = if words.is_empty() { String::new() } else { format!("; its last words: {words}") };
+        let out_of_memory = words.contains("memory allocation of") || words.contains("MemoryError");
+        match end {
+            Some(End::Signal(_) | End::Exit(_)) if out_of_memory => {
+                Failure::new(Status::OutOfMemory, format!("could not allocate{said}"))
+            }
+            Some(End::Signal(signal)) => {
+                Failure::new(Status::Crashed, format!("ended by {}{said}", signals::name(signal)))
+            }
+            _ if !rest.is_empty() => {
+                Failure::new(Status::Protocol, format!("left a line unfinished: {}", excerpt(rest)))
+            }
+            Some(End::Exit(code)) => {
+                Failure::new(Status::Crashed, format!("exited with code {code} instead of answering{said}"))
+            }
+            None => Failure::new(Status::Protocol, "closed its channel instead of answering"),
+        }
+    }
+
+    fn refused(&self, refusal: Refusal) -> Stop {
+        let status = match refusal.kind {
+            RefusalKind::Unsupported => Status::Unsupported,
+            RefusalKind::Failed => Status::Crashed,
+            RefusalKind::OutOfMemory => Status::OutOfMemory,
+        };
+        let message: String =
+            refusal.message.chars().filter(|c| !c.is_control() || *c == '\n').take(2000).collect();
+        Failure::new(status, message).into()
+    }
+
+    fn fail(&mut self, keeper: &mut Keeper, failure: Failure) -> Stop {
+        let _ = keeper.kill(self.pid);
+        failure.into()
+    }
+}
+
+/// How often a waiting conductor looks at a runner's memory.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The end of what a process writes, drained so that it never blocks.
+#[derive(Debug)]
+struct Log {
+    tail: Arc<Mutex<VecDeque<u8>>>,
+}
+
+impl Log {
+    const KEPT: usize = 16 * 1024;
+
+    fn follow(mut reader: io::PipeReader) -> Log {
+        let tail = Arc::new(Mutex::new(VecDeque::new()));
+        let log = Log { tail: Arc::clone(&tail) };
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut bytes) {
+                let mut tail = tail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                tail.extend(&bytes[..count]);
+                let excess = tail.len().saturating_sub(Log::KEPT);
+                tail.drain(..excess);
+            }
+        });
+        log
+    }
+
+    /// The last line that says something, without control characters.
+    fn last_line(&self) -> String {
+        // What a dying process wrote may still be on its way.
+        std::thread::sleep(Duration::from_millis(5));
+        let tail = self.tail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let bytes: Vec<u8> = tail.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        line.chars().filter(|c| !c.is_control()).take(300).collect()
+    }
+}
+
+/// Whether a runner that offers `dtypes` of a form has what a case asks for.
+pub fn offered(
+    hello: &[protocol::Offer],
+    implementation: &str,
+    form: &str,
+    dtype: roofline_core::dtype::Dtype,
+) -> bool {
+    hello.iter().any(|offer| {
+        offer.implementation == implementation && offer.operation == form && offer.dtypes.contains(&dtype)
+    })
+}

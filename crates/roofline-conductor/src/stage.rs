@@ -1,0 +1,133 @@
+//! What all rows of a run share: the keeper, the runner processes, the options, the secrets.
+
+use crate::checks::Checks;
+use crate::failure::{Failure, Stop};
+use crate::keeper::Keeper;
+use crate::runners::RunnerSpec;
+use crate::session::{Limits, Session};
+use roofline_core::philox::Draws;
+use roofline_core::protocol::Ask;
+use roofline_core::record::Status;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How a run is conducted.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The roofline binary, for the keeper and the built-in runner.
+    pub program: PathBuf,
+    pub runners: Vec<RunnerSpec>,
+    /// Source of every fill, sample and place; unknown to runners.
+    pub seed: u64,
+    pub limits: Limits,
+    /// Time for the samples of one row; `None` checks and measures nothing.
+    pub budget: Option<Duration>,
+    pub checks: Checks,
+}
+
+/// One runner process per implementation and thread count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Seat {
+    pub implementation: String,
+    pub threads: u32,
+}
+
+pub struct Stage<'a> {
+    pub options: &'a Options,
+    pub draws: Draws,
+    keeper: Keeper,
+    sessions: BTreeMap<Seat, Session>,
+}
+
+impl<'a> Stage<'a> {
+    pub fn new(options: &'a Options) -> io::Result<Stage<'a>> {
+        let keeper = Keeper::start(&options.program)?;
+        Ok(Stage { options, draws: Draws::new(options.seed, 1), keeper, sessions: BTreeMap::new() })
+    }
+
+    /// The process of a seat, started if there is none.
+    pub fn seat(&mut self, seat: &Seat, runner: &str) -> Result<&Session, Stop> {
+        if !self.sessions.contains_key(seat) {
+            let spec = self
+                .options
+                .runners
+                .iter()
+                .find(|spec| spec.name == runner)
+                .ok_or_else(|| Failure::new(Status::Refused, format!("there is no runner `{runner}`")))?;
+            let cores = cores_for(seat.threads).ok_or_else(|| {
+                let why = format!("{} threads on {} cores", seat.threads, available_cores().len());
+                Failure::new(Status::Refused, why)
+            })?;
+            let session = Session::start(&mut self.keeper, spec, seat.threads, &cores, self.options.limits)?;
+            self.sessions.insert(seat.clone(), session);
+        }
+        Ok(&self.sessions[seat])
+    }
+
+    pub fn session(&self, seat: &Seat) -> Option<&Session> {
+        self.sessions.get(seat)
+    }
+
+    /// Asks the process of a seat; a failure of the process empties the seat.
+    pub fn ask<T: DeserializeOwned>(&mut self, seat: &Seat, ask: Ask, fds: &[BorrowedFd]) -> Result<T, Stop> {
+        self.ask_while(seat, ask, fds, self.options.limits.patience, Duration::from_millis(50), || {})
+    }
+
+    pub fn ask_while<T: DeserializeOwned>(
+        &mut self,
+        seat: &Seat,
+        ask: Ask,
+        fds: &[BorrowedFd],
+        patience: Duration,
+        tick: Duration,
+        meanwhile: impl FnMut(),
+    ) -> Result<T, Stop> {
+        let Some(session) = self.sessions.get_mut(seat) else {
+            return Err(Failure::new(Status::Crashed, "the runner is gone").into());
+        };
+        session.ask_while(&mut self.keeper, ask, fds, patience, tick, meanwhile)
+    }
+
+    /// Ends the process of a seat, so that nothing of a failed row lives on.
+    pub fn clear(&mut self, seat: &Seat) {
+        if let Some(mut session) = self.sessions.remove(seat) {
+            session.end(&mut self.keeper);
+        }
+    }
+
+    /// Ends every process.
+    pub fn clear_all(&mut self) {
+        let seats: Vec<Seat> = self.sessions.keys().cloned().collect();
+        seats.iter().for_each(|seat| self.clear(seat));
+    }
+
+    /// A number for a fill, new each time.
+    pub fn fresh_seed(&mut self) -> u64 {
+        self.draws.bits()
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        self.clear_all();
+    }
+}
+
+/// Cores that this process may use.
+pub fn available_cores() -> Vec<u32> {
+    let Ok(set) = rustix::thread::sched_getaffinity(None) else { return vec![0] };
+    (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).map(|core| core as u32).collect()
+}
+
+/// The last `threads` cores, so that the conductor keeps the first for itself as long as it can.
+pub fn cores_for(threads: u32) -> Option<Vec<u32>> {
+    let mut cores = available_cores();
+    let first = cores.len().checked_sub(threads as usize)?;
+    let mut chosen = cores.split_off(first);
+    chosen.reverse();
+    Some(chosen)
+}

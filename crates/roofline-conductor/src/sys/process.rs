@@ -1,0 +1,57 @@
+//! Starting processes with everything set before they begin: channel, cores, limits, group.
+
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+/// Descriptor on which a child finds its channel.
+pub const CHANNEL: i32 = 3;
+
+/// Starts `command` in a process group of its own with `channel` as descriptor 3.
+///
+/// `cores` pins it, unless empty; `data_limit` bounds its private memory.
+pub fn spawn(
+    command: &mut Command,
+    channel: OwnedFd,
+    cores: &[u32],
+    data_limit: Option<u64>,
+) -> io::Result<Child> {
+    let mut set = CpuSet::new();
+    cores.iter().for_each(|core| set.set(*core as usize));
+    let pinned = !cores.is_empty();
+    let prepare = move || {
+        if channel.as_raw_fd() == CHANNEL {
+            fcntl_setfd(&channel, FdFlags::empty())?;
+        } else {
+            // SAFETY: dup2 onto a descriptor that nobody in the child uses before exec.
+            let copied = unsafe { libc::dup2(channel.as_raw_fd(), CHANNEL) };
+            if copied < 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        if pinned {
+            sched_setaffinity(None, &set)?;
+        }
+        setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
+        if data_limit.is_some() {
+            setrlimit(Resource::Data, Rlimit { current: data_limit, maximum: data_limit })?;
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec `prepare` makes system calls only; it allocates nothing and
+    // takes no lock.
+    unsafe { command.process_group(0).pre_exec(prepare) };
+    command.spawn()
+}
+
+/// Takes the descriptor that a parent left as channel.
+pub fn take_channel() -> OwnedFd {
+    use std::os::fd::FromRawFd;
+    // SAFETY: called once, by the keeper at its start, which owns descriptor 3 by contract.
+    unsafe { OwnedFd::from_raw_fd(CHANNEL) }
+}

@@ -1,0 +1,167 @@
+//! What corroborates a runner's times: the conductor's clock, hardware's ceiling, an audit.
+//!
+//! A runner's own clock is a claim. It can make itself look slower against the conductor's clock,
+//! never faster, as long as the outputs of what it was asked for are judged.
+
+use crate::audit::{self, Usage};
+use crate::checks::Check;
+use crate::failure::{Failure, Stop};
+use crate::lane::Lane;
+use crate::stage::Stage;
+use roofline_core::ops::Work;
+use roofline_core::protocol::{Ask, Visited};
+use roofline_core::record::{Grade, Status};
+use roofline_core::stats::median;
+use roofline_core::units::{Bytes, Seconds};
+use std::time::{Duration, Instant};
+
+/// Pairs of n and 2n launches by which the conductor's clock is held against the runner's.
+const PAIRS: usize = 5;
+
+/// Share of the conductor's time that a claim must reach, and the slack of one launch.
+const LEAST_SHARE: f64 = 0.9;
+const SLACK: f64 = 5e-6;
+
+/// More than any core does today: the data path of two vector loads and a store a cycle, and the
+/// widest matrix unit. A claim beyond this is not fast, it is impossible.
+const CEILING_BYTES: f64 = 1e12;
+const CEILING_FLOPS: f64 = 2e13;
+
+/// A visit with its duration by the conductor's clock.
+pub struct Visit {
+    pub claimed: Vec<f64>,
+    pub wall: Duration,
+}
+
+/// Asks for one visit and times it from outside.
+pub fn visit(
+    stage: &mut Stage,
+    lane: &Lane,
+    (warmup, samples, batch): (u32, u32, u32),
+    tick: Duration,
+    meanwhile: impl FnMut(),
+) -> Result<Visit, Stop> {
+    let launches = warmup + samples * batch;
+    // A launch is known to end within the patience; many may take their sum, up to a point.
+    let patience = stage.options.limits.patience * launches.clamp(1, 10);
+    let ask = Ask::Visit { warmup, samples, batch };
+    let start = Instant::now();
+    let visited: Visited = stage.ask_while(&lane.seat, ask, &[], patience, tick, meanwhile)?;
+    let wall = start.elapsed();
+    if let Err(breach) = visited.validate(samples) {
+        return Err(Failure::new(Status::Protocol, breach.to_string()).into());
+    }
+    check_float_mode(stage, visited.float_mode_changed)?;
+    Ok(Visit { claimed: visited.nanoseconds, wall })
+}
+
+pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
+    if changed && stage.options.checks.on(Check::FloatMode) {
+        return Err(Failure::new(Status::Suspect, "left the rounding or flush-to-zero mode changed").into());
+    }
+    Ok(())
+}
+
+/// Holds the runner's clock against the conductor's over n and 2n launches.
+///
+/// The difference of the two walls is free of the cost of the conversation, and the claims compared
+/// are those of the same launches, so that a machine that slows down slows both.
+pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32) -> Result<(), Stop> {
+    let (mut walls, mut claims) = (Vec::new(), Vec::new());
+    let pairs = if lane.slow { 1 } else { PAIRS };
+    for _ in 0..pairs {
+        let once = visit(stage, lane, (0, 1, batch), Duration::from_millis(50), || {})?;
+        let twice = visit(stage, lane, (0, 1, 2 * batch), Duration::from_millis(50), || {})?;
+        walls.push((twice.wall.as_secs_f64() - once.wall.as_secs_f64()) / f64::from(batch));
+        claims.push((twice.claimed[0] - once.claimed[0]) * 1e-9 / f64::from(batch));
+    }
+    let (Some(wall), Some(claim)) = (median(&walls), median(&claims)) else { return Ok(()) };
+    lane.evidence.wall_per_launch = Some(Seconds(wall));
+    if claim >= LEAST_SHARE * wall - SLACK {
+        lane.evidence.grade = Grade::Corroborated;
+        return Ok(());
+    }
+    if !stage.options.checks.on(Check::WallClock) {
+        return Ok(());
+    }
+    let why = format!(
+        "claims {} a launch where the conductor's clock shows {}",
+        Seconds(claim.max(0.0)),
+        Seconds(wall)
+    );
+    Err(Failure::new(Status::Suspect, why).into())
+}
+
+/// Refuses times that no hardware reaches.
+pub fn check_ceiling(stage: &Stage, lane: &Lane, work: &Work, claimed: Seconds) -> Result<(), Failure> {
+    let cores = f64::from(lane.seat.threads.max(1));
+    let traffic = work.traffic().0 as f64 / (CEILING_BYTES * cores);
+    let compute = work.flops() as f64 / (CEILING_FLOPS * cores);
+    let least = Seconds(traffic.max(compute));
+    if stage.options.checks.on(Check::Ceiling) && claimed < least {
+        let why = format!("claims {claimed} a launch; no hardware does this work in less than {least}");
+        return Err(Failure::new(Status::Suspect, why));
+    }
+    Ok(())
+}
+
+/// Checks what the process used in a visit of length `wall`, and what it has left behind.
+pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, wall: Duration) -> Result<(), Stop> {
+    let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
+    let spent = Usage::of(pid).since(before);
+    let (working, cpu) = audit::threads_at_work(&spent, wall);
+    lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
+    let share = cpu.as_secs_f64() / wall.as_secs_f64();
+    lane.evidence.cpu_share = Some(lane.evidence.cpu_share.unwrap_or(0.0).max(share));
+    lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
+    let allowed = lane.seat.threads;
+    let suspect = |why: String| Err(Failure::new(Status::Suspect, why).into());
+    if stage.options.checks.on(Check::Threads) {
+        if working > allowed {
+            return suspect(format!("{working} threads were at work; {allowed} are allowed"));
+        }
+        if share > f64::from(allowed) * 1.1 + 0.05 {
+            return suspect(format!("used {share:.2} cores' worth of CPU time; {allowed} are allowed"));
+        }
+    }
+    if stage.options.checks.on(Check::Children) {
+        let children = audit::children(pid);
+        if !children.is_empty() {
+            return suspect(format!("left {} process(es) running", children.len()));
+        }
+        let sockets = audit::internet_sockets(pid);
+        if sockets > 0 {
+            return suspect(format!("holds {sockets} internet socket(s) open"));
+        }
+    }
+    Ok(())
+}
+
+/// Waits until a process that is not being measured uses no CPU.
+pub fn wait_until_quiet(stage: &Stage, lane: &Lane) -> Result<(), Failure> {
+    let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
+    let deadline = Instant::now() + LONGEST_UNREST;
+    let mut before = Usage::of(pid);
+    loop {
+        std::thread::sleep(Duration::from_micros(200));
+        let now = Usage::of(pid);
+        let spent: Duration = now.since(&before).iter().sum();
+        // The answer itself may still be on its way out of the process.
+        if spent < Duration::from_micros(20) {
+            return Ok(());
+        }
+        if Instant::now() > deadline {
+            if stage.options.checks.on(Check::Idle) {
+                return Err(Failure::new(
+                    Status::Suspect,
+                    "keeps using CPU time after its launch has returned",
+                ));
+            }
+            return Ok(());
+        }
+        before = now;
+    }
+}
+
+/// Libraries' pools spin for up to 130 ms after a call.
+const LONGEST_UNREST: Duration = Duration::from_millis(400);

@@ -1,0 +1,284 @@
+//! Timed visits: short, alternating between the implementations of a case, each one judged.
+//!
+//! Before a visit a secret sample of outputs is poisoned and a few inputs are changed at secret
+//! places; after it exactly those outputs are judged, their reference computed alone. Stale,
+//! cached, skipped or late work cannot pass, and the cost is that of a few elements.
+
+use crate::audit::Usage;
+use crate::checks::Check;
+use crate::failure::{Failure, Stop};
+use crate::gate::{self, Exam};
+use crate::instance::{Instance, Placement, draw_poison};
+use crate::lane::Lane;
+use crate::sample;
+use crate::stage::Stage;
+use crate::timing::{self, Visit};
+use roofline_core::case::Case;
+use roofline_core::fill::Fill;
+use roofline_core::judge::judge;
+use roofline_core::ops::{Expected, View};
+use roofline_core::record::{Sample, Status};
+use roofline_core::stats::median;
+use roofline_core::units::Seconds;
+use std::time::{Duration, Instant};
+
+/// A sample lasts at least this long, so that the clock's resolution does not matter.
+const SAMPLE: Duration = Duration::from_micros(100);
+/// A visit lasts about this long.
+const VISIT: Duration = Duration::from_millis(2);
+/// The batch that is watched lasts at least this long.
+const WATCHED: Duration = Duration::from_millis(25);
+/// A batch is never longer than this for the slowest implementation.
+const LONGEST_BATCH: Duration = Duration::from_millis(200);
+const FEWEST_ROUNDS: u32 = 5;
+const MOST_ROUNDS: u32 = 200;
+/// Samples of an implementation that takes over a second a launch.
+const SLOW_ROUNDS: u32 = 3;
+
+/// Proves the lanes under the conditions of timing and, with a budget, times them.
+pub fn visit_all(stage: &mut Stage, case: &Case, lanes: &mut [Lane]) -> Result<(), Stop> {
+    let offset = 64 * stage.draws.below(64) as usize;
+    let mut instance = Instance::new(case, Placement::Aligned { offset }, &mut stage.draws)?;
+    instance.fill(Fill::Uniform, stage.fresh_seed());
+    let place = format!("{case}, timed visits");
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
+        lane.attempt(stage, &place, |lane, stage| lane.prepare(stage, &instance))?;
+    }
+
+    let mut speeds = vec![None; lanes.len()];
+    for (lane, speed) in lanes.iter_mut().zip(&mut speeds).filter(|(lane, _)| lane.is_live()) {
+        *speed = lane.attempt(stage, &place, |lane, stage| prove(stage, lane, &mut instance))?;
+    }
+    if let Some(budget) = stage.options.budget {
+        measure(stage, &place, lanes, &mut instance, &speeds, budget)?;
+    }
+
+    if stage.options.checks.on(Check::AfterTiming) {
+        instance.fill(Fill::Uniform, stage.fresh_seed());
+        let exam = Exam::new(&instance, Fill::Uniform, &mut stage.draws);
+        let place = format!("{case}, after the timing");
+        for lane in lanes.iter_mut().filter(|lane| lane.is_live() && !lane.slow) {
+            lane.attempt(stage, &place, |lane, stage| last_launch(stage, lane, &instance, &exam))?;
+        }
+    }
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
+        lane.attempt(stage, &place, |lane, stage| lane.release(stage))?;
+        // What the process did besides answering shows at the latest now.
+        lane.attempt(stage, &place, |lane, stage| Ok(timing::wait_until_quiet(stage, lane)?))?;
+    }
+    Ok(())
+}
+
+/// One lane alone: how long a launch takes, that visits are judged right, that batches are whole,
+/// that the clocks agree. Returns the claimed time of one launch.
+fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<Duration, Stop> {
+    let pilot = if lane.slow { (0, 1, 1) } else { (1, 3, 1) };
+    let first = judged_visit(stage, lane, instance, pilot)?;
+    let claimed = Duration::from_secs_f64(median(&first.claimed).unwrap_or(0.0) * 1e-9);
+    // A claim is not trusted to choose how long the next visits take.
+    let launches = pilot.0 + pilot.1;
+    let seen = claimed.max((first.wall / launches).saturating_sub(Duration::from_micros(200)));
+    if !lane.slow {
+        watched_visit(stage, lane, instance, batch_for(WATCHED, seen).max(8))?;
+    }
+    timing::wait_until_quiet(stage, lane)?;
+    timing::corroborate(stage, lane, batch_for(VISIT, seen))?;
+    let work = (instance.case.operation.work)(&instance.case);
+    timing::check_ceiling(stage, lane, &work, Seconds(claimed.as_secs_f64()))?;
+    Ok(seen)
+}
+
+fn batch_for(length: Duration, launch: Duration) -> u32 {
+    let launch = launch.as_secs_f64().max(20e-9);
+    (length.as_secs_f64() / launch).ceil().clamp(1.0, 1e6) as u32
+}
+
+/// Rounds of visits: forwards and backwards through the lanes, until each has had its budget.
+fn measure(
+    stage: &mut Stage,
+    place: &str,
+    lanes: &mut [Lane],
+    instance: &mut Instance,
+    speeds: &[Option<Duration>],
+    budget: Duration,
+) -> Result<(), Stop> {
+    let known: Vec<Duration> = speeds.iter().flatten().copied().collect();
+    let (Some(fastest), Some(slowest)) = (known.iter().min(), known.iter().max()) else { return Ok(()) };
+    // One batch for all, so that no side has more of the loop around its launches than another.
+    let batch = batch_for(SAMPLE, *fastest).min(batch_for(LONGEST_BATCH, *slowest));
+    let mut spent = vec![Duration::ZERO; lanes.len()];
+    for round in 0..MOST_ROUNDS {
+        let mut order: Vec<usize> = (0..lanes.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        let mut all_done = true;
+        for index in order {
+            let (lane, Some(speed)) = (&mut lanes[index], speeds[index]) else { continue };
+            let rounds = if lane.slow { SLOW_ROUNDS } else { FEWEST_ROUNDS };
+            if !lane.is_live() || (round >= rounds && (lane.slow || spent[index] >= budget)) {
+                continue;
+            }
+            all_done = false;
+            let samples = batch_for(VISIT, speed * batch).min(10);
+            let warmup = if speed > VISIT / 2 { 0 } else { 1 };
+            let start = Instant::now();
+            let visit = lane.attempt(stage, place, |lane, stage| {
+                let visit = judged_visit(stage, lane, instance, (warmup, samples, batch))?;
+                timing::wait_until_quiet(stage, lane)?;
+                Ok(visit)
+            })?;
+            spent[index] += start.elapsed();
+            let times = visit.map(|visit| visit.claimed).unwrap_or_default();
+            lane.samples.extend(times.into_iter().map(|nanoseconds| Sample {
+                visit: round,
+                batch,
+                nanoseconds,
+            }));
+        }
+        if all_done {
+            break;
+        }
+    }
+    // A lane that failed on the way has no time.
+    lanes.iter_mut().filter(|lane| !lane.is_live()).for_each(|lane| lane.samples.clear());
+    let work = (instance.case.operation.work)(&instance.case);
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
+        let times: Vec<f64> = lane.samples.iter().map(Sample::per_launch).collect();
+        let Some(claimed) = median(&times) else { continue };
+        lane.attempt(stage, place, |lane, stage| {
+            Ok(timing::check_ceiling(stage, lane, &work, Seconds::from_nanoseconds(claimed))?)
+        })?;
+    }
+    Ok(())
+}
+
+/// A visit between a secret preparation and its judgement.
+fn judged_visit(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    plan: (u32, u32, u32),
+) -> Result<Visit, Stop> {
+    let mut wanted = sample::for_visit(instance.output(), &mut stage.draws);
+    if stage.options.checks.on(Check::ChangedInputs) {
+        let reached = change_inputs(stage, instance);
+        wanted.extend(reached);
+        wanted.sort_unstable();
+        wanted.dedup();
+    }
+    let poison = draw_poison(instance.output().dtype, lane.gate.judged_visits as usize, &mut stage.draws);
+    if stage.options.checks.on(Check::Poison) {
+        instance.poison_at(&wanted, poison);
+    }
+    let visit = timing::visit(stage, lane, plan, Duration::from_millis(50), || {})?;
+    if !stage.options.checks.on(Check::JudgedVisits) {
+        return Ok(visit);
+    }
+    lane.gate.judged_visits += 1;
+    let expected = gate::reference(instance, Fill::Uniform, &wanted);
+    judge_in_place(stage, lane, instance, &wanted, &expected, poison)?;
+    if let Some(why) = instance.broken_canary().filter(|_| stage.options.checks.on(Check::Canaries)) {
+        return Err(Failure::new(Status::Wrong, why).into());
+    }
+    Ok(visit)
+}
+
+/// Judges chosen elements without copying the whole output.
+fn judge_in_place(
+    stage: &Stage,
+    lane: &mut Lane,
+    instance: &Instance,
+    wanted: &[usize],
+    expected: &[Expected],
+    poison: f64,
+) -> Result<(), Failure> {
+    let tensor = instance.output();
+    let mut bytes = vec![0; wanted.len() * tensor.dtype.size()];
+    for (place, index) in wanted.iter().enumerate() {
+        tensor.dtype.write(&mut bytes, place, instance.output_at(*index));
+    }
+    let view = View { dtype: tensor.dtype, bytes: &bytes };
+    let places: Vec<usize> = (0..wanted.len()).collect();
+    let mut judgement =
+        judge(&view, &[wanted.len()], &places, expected, Some(poison), stage.options.checks.loosen());
+    if let Some(fault) = &mut judgement.fault {
+        fault.at = roofline_core::judge::coordinates(wanted[fault.at[0]], &tensor.shape);
+    }
+    lane.settle(judgement)
+}
+
+/// Changes one element of each input, and returns outputs that must change with it.
+fn change_inputs(stage: &mut Stage, instance: &mut Instance) -> Vec<usize> {
+    const TRIES: usize = 8;
+    const JUDGED: u64 = 4;
+    let mut reached = Vec::new();
+    for (tensor, elements) in instance.input_sizes().into_iter().enumerate() {
+        for _ in 0..TRIES {
+            let element = stage.draws.below(elements as u64) as usize;
+            let reach = (instance.case.operation.reach)(&instance.case, tensor, element);
+            let mut places: Vec<usize> =
+                (0..JUDGED).map(|_| reach.nth(stage.draws.below(reach.count as u64) as usize)).collect();
+            places.sort_unstable();
+            places.dedup();
+            let before = gate::reference(instance, Fill::Uniform, &places);
+            instance.set_input(tensor, element, moved(instance.input(tensor, element)));
+            let after = gate::reference(instance, Fill::Uniform, &places);
+            let dtype = instance.output().dtype;
+            let visible = before.iter().zip(&after).any(|(before, after)| {
+                (before.value - after.value).abs() > 2.0 * roofline_core::judge::allowed(dtype, after)
+            });
+            reached.extend(places);
+            if visible {
+                break;
+            }
+        }
+    }
+    reached
+}
+
+/// A value as far from `x` as the uniform fill has one; integers too.
+fn moved(x: f64) -> f64 {
+    if x.fract() == 0.0 && x.abs() > 1.0 {
+        return if x > 0.0 { x - 100.0 } else { x + 100.0 };
+    }
+    if x >= 0.0 { x - 1.0 } else { x + 1.0 }
+}
+
+/// A batch that is watched: each launch must write the output, not only the last.
+///
+/// Whenever all watched elements have been written they are poisoned again. An honest kernel writes
+/// them again and again; one that works in a single launch of the batch does so once.
+fn watched_visit(stage: &mut Stage, lane: &mut Lane, instance: &Instance, batch: u32) -> Result<(), Stop> {
+    let watched = sample::for_visit(instance.output(), &mut stage.draws);
+    let poison = draw_poison(instance.output().dtype, 0, &mut stage.draws);
+    instance.poison_at(&watched, poison);
+    let mut written = 0u32;
+    let before = stage.session(&lane.seat).map(|session| Usage::of(session.pid)).unwrap_or_default();
+    let visit = timing::visit(stage, lane, (0, 1, batch), Duration::from_micros(300), || {
+        if watched.iter().all(|index| !instance.is_poison(*index, poison)) {
+            written += 1;
+            instance.poison_at(&watched, poison);
+        }
+    })?;
+    timing::audit(stage, lane, &before, visit.wall)?;
+    // Fewer looks than this say nothing: the batch was over before it could be watched.
+    let looked_long_enough = visit.wall > WATCHED / 2;
+    if stage.options.checks.on(Check::WatchedBatch) && looked_long_enough && written < 2 {
+        let why = format!("of {batch} launches in a batch at most one wrote the output");
+        return Err(Failure::new(Status::Wrong, why).into());
+    }
+    Ok(())
+}
+
+/// A judged launch on inputs held back until now.
+fn last_launch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, exam: &Exam) -> Result<(), Stop> {
+    let poison = draw_poison(instance.output().dtype, 0, &mut stage.draws);
+    if stage.options.checks.on(Check::Poison) {
+        instance.poison(poison);
+    }
+    lane.launch(stage, 1)?;
+    let output = instance.read_output();
+    lane.settle(gate::judge_output(stage, instance, exam, &output, poison))?;
+    Ok(())
+}
