@@ -326,15 +326,14 @@ int main(void) {
     while (next_question()) {
         const char *ask = field(line, "ask"), *end = skip(line);
         uint64_t id;
-        if (!number(field(line, "id"), &id) || !ask || *ask != '"' || !end || *blank(end))
-            stop("no object with `id` and `ask`");
+        if (!number(field(line, "id"), &id) || !end || *blank(end)) stop("no object with a number `id`");
         int bye = is_text(ask, "bye");
         send_all(answer, is_text(ask, "hello") ? hello(id)
                          : is_text(ask, "prepare") ? prepare(id)
                          : is_text(ask, "launch") ? launch(id)
                          : is_text(ask, "visit") ? visit(id)
                          : bye || is_text(ask, "release") ? let_go(id)
-                         : refuse(id, "unsupported", "unknown question"));
+                         : refuse(id, "failed", "unknown question"));
         if (bye) return 0;
     }
     return 0;

@@ -49,6 +49,8 @@ class Tensor:
             raise InvalidQuestion(
                 f"tensor `{self.name}`: {self.bytes} bytes at {offset} do not lie in a file of {size}"
             )
+        if offset % SIZES[self.dtype]:
+            raise InvalidQuestion(f"tensor `{self.name}`: {offset} is not aligned for {self.dtype}")
         if file_size < size:
             raise InvalidQuestion(f"tensor `{self.name}`: its file has {file_size} bytes, not {size}")
 
@@ -98,6 +100,8 @@ class Job:
         self.axes: dict[str, int] = field(question, "axes", dict)
         self.implementation = field(question, "implementation", str)
         self.threads = field(question, "threads", int)
+        if not self.threads:
+            raise InvalidQuestion("`threads` is 0; a launch needs one")
         self.cores = numbers(question, "cores")
         self.tensors = list(tensors)
         self.threads_used = 1

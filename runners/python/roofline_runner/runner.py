@@ -11,7 +11,7 @@ import platform
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -121,11 +121,11 @@ class Runner:
     def _answer(self, line: bytes) -> bool:
         """Answers one question; whether there may be another."""
         question = _parse(line)
-        ask = question["ask"]
+        ask = question.get("ask")
         try:
-            method = self._METHODS.get(ask)
+            method = self._METHODS.get(ask) if isinstance(ask, str) else None
             if method is None:
-                raise Unsupported(f"unknown question `{ask}`")
+                raise InvalidQuestion(f"unknown question {json.dumps(ask)[:60]}")
             answer = {"id": question["id"], "ok": method(self, question)}
         except Exception as error:
             if not isinstance(error, (Unsupported, InvalidQuestion)):
@@ -155,6 +155,8 @@ class Runner:
         with contextlib.ExitStack() as stack:
             descriptors = self._descriptors(places, stack)
             tensors = [Tensor(place, file) for place, file in zip(places, descriptors)]
+        if [tensor.role for tensor in tensors] != sorted(tensor.role for tensor in tensors):
+            raise InvalidQuestion("an input stands after an output")
         job = Job(question, tensors)
         if implementation.parallel:
             job.threads_used = job.threads
@@ -203,11 +205,12 @@ class Runner:
 
     def _launch(self, question: dict[str, Any]) -> dict[str, Any]:
         count, call = field(question, "count", int), self._prepared()
-        self._floats.remember()
-        result = launch(call, count)
-        changed = self._floats.restore()
-        if count:
-            self._keep(result)
+        with self._at_risk():
+            self._floats.remember()
+            result = launch(call, count)
+            changed = self._floats.restore()
+            if count:
+                self._keep(result)
         return {"float_mode_changed": changed}
 
     def _visit(self, question: dict[str, Any]) -> dict[str, Any]:
@@ -217,12 +220,22 @@ class Runner:
                 f"{samples} samples of {batch} launches: at most {MAX_SAMPLES} of at least 1"
             )
         call = self._prepared()
-        self._floats.remember()
-        times, result = visit(call, warmup, samples, batch)
-        changed = self._floats.restore()
-        if warmup + samples:
-            self._keep(result)
+        with self._at_risk():
+            self._floats.remember()
+            times, result = visit(call, warmup, samples, batch)
+            changed = self._floats.restore()
+            if warmup + samples:
+                self._keep(result)
         return {"nanoseconds": times, "float_mode_changed": changed}
+
+    @contextlib.contextmanager
+    def _at_risk(self) -> Iterator[None]:
+        """An implementation that raised an error is not trusted with another launch."""
+        try:
+            yield
+        except BaseException:
+            self._forget()
+            raise
 
     def _prepared(self) -> Call:
         if self._call is None:
@@ -270,6 +283,4 @@ def _parse(line: bytes) -> dict[str, Any]:
         raise MalformedLine(str(error) or type(error).__name__) from None
     if not isinstance(question, dict) or type(question.get("id")) is not int or question["id"] < 0:
         raise MalformedLine("an object with a number `id` is expected")
-    if not isinstance(question.get("ask"), str):
-        raise MalformedLine("`ask` is missing or is not a text")
     return question

@@ -28,7 +28,6 @@ MALFORMED = {
     "no JSON": b"hello\n",
     "no object": b"[1,2]\n",
     "no id": b'{"ask":"hello","protocol":1}\n',
-    "no ask": b'{"id":1}\n',
     "an id that is a text": b'{"id":"1","ask":"hello"}\n',
     "an end in the middle": b'{"id":1,"ask":"hel\n',
     "a zero byte": b'{"id":1,"ask":"hello"\0}\n',
@@ -256,6 +255,7 @@ class Conformance(unittest.TestCase):
             ("offset", -1),
             ("bytes", None),
             ("dtype", 7),
+            ("offset", 1),
         ]:
             places = [file.place() for file in files]
             places[0][key] = value
@@ -267,6 +267,7 @@ class Conformance(unittest.TestCase):
         conversation.error("prepare", files[:-1], **question)
         conversation.error("prepare", None, **question)
         conversation.error("no-such-question")
+        conversation.error(None)
         conversation.error("launch")
         conversation.error("visit", warmup="many", samples=1, batch=1)
         conversation.ok("prepare", files, **question)

@@ -114,10 +114,11 @@ class PackageTest(unittest.TestCase):
 
     def test_an_exception_names_the_authors_line(self):
         conversation = self.start()
-        self.prepare(conversation, "raises-in-launch")
         for ask, fields in [("launch", {"count": 1}), ("visit", {"warmup": 0, "samples": 1, "batch": 1})]:
+            self.prepare(conversation, "raises-in-launch")
             error = conversation.error(ask, **fields)
             self.assertEqual(error["kind"], "failed")
+            self.assertIn("nothing is prepared", conversation.error(ask, **fields)["message"])
             line = self.line_of("the line of the launch")
             start = f"sample_runner.py:{line}: ZeroDivisionError: "
             self.assertTrue(error["message"].startswith(start), error)
