@@ -1,0 +1,92 @@
+//! Where runs and records are kept.
+//!
+//! A store is append, read and migrate, nothing else: what was seen is never changed. [`Store::open`]
+//! makes the file when it is absent and brings an older one up to date; what [`Store::append`] took
+//! is on the disk when it returns. SQLite is the one engine now (`sqlite.rs`); another one joins by
+//! the same methods and its own folder of migrations.
+//!
+//! Bytes in a store are not trusted: a document that cannot be read is named in
+//! [`Reading::damaged`] and the others are still found; a file of another program is refused before
+//! a byte of it changes.
+#![forbid(unsafe_code)]
+
+mod document;
+mod error;
+mod sqlite;
+
+pub use error::{Damaged, StoreError};
+
+use roofline_core::record::{Record, Run};
+use std::path::Path;
+
+/// Where the store lies unless told otherwise, from the folder that the command was started in.
+pub const DEFAULT_PATH: &str = ".roofline/roofline.db";
+
+/// An open store.
+#[derive(Debug)]
+pub struct Store {
+    engine: sqlite::Sqlite,
+}
+
+impl Store {
+    /// Opens the store at `path` for appending, after making its folder and file when they are absent
+    /// and migrating an older schema.
+    ///
+    /// Fails when it could not be appended to, so that a run learns it before it measures.
+    pub fn open(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        Ok(Store { engine: sqlite::Sqlite::open(path.as_ref())? })
+    }
+
+    /// Opens a store that is there, for reading: nothing is made or migrated.
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Store, StoreError> {
+        Ok(Store { engine: sqlite::Sqlite::open_read_only(path.as_ref())? })
+    }
+
+    pub fn append_run(&self, run: &Run) -> Result<(), StoreError> {
+        self.engine.append_run(run, &document::encode(&run.id, run)?)
+    }
+
+    /// Appends a record of a run that was appended before.
+    pub fn append(&self, record: &Record) -> Result<(), StoreError> {
+        self.engine.append(record, &document::encode(&record.id, record)?)
+    }
+
+    /// The records that pass the filter, in the order they were appended.
+    pub fn records(&self, filter: &Filter) -> Result<Reading<Record>, StoreError> {
+        self.engine.records(filter)
+    }
+
+    /// All runs, in the order they were appended.
+    pub fn runs(&self) -> Result<Reading<Run>, StoreError> {
+        self.engine.runs(None)
+    }
+
+    /// The run that was appended last; `None` in a new store.
+    pub fn latest_run(&self) -> Result<Option<Run>, StoreError> {
+        let Reading { mut found, mut damaged } = self.engine.runs(Some(1))?;
+        match damaged.pop() {
+            Some(damaged) => Err(StoreError::Damaged(damaged)),
+            None => Ok(found.pop()),
+        }
+    }
+}
+
+/// Which records to read; all by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// The run's id.
+    pub run: Option<String>,
+    /// The case's id; with `*`, `?` or `[…]`, a glob.
+    pub case: Option<String>,
+    /// `provider/name`; with `*`, `?` or `[…]`, a glob.
+    pub implementation: Option<String>,
+    /// At most so many, the latest ones.
+    pub latest: Option<usize>,
+}
+
+/// What was read, and what was there but could not be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading<T> {
+    pub found: Vec<T>,
+    pub damaged: Vec<Damaged>,
+}

@@ -1,0 +1,312 @@
+//! The store as one SQLite file.
+//!
+//! Rollback journal, not WAL: the store stays one file that can be copied, lies on a network share
+//! and opens from a read-only folder, and a record a second needs no faster commit. `synchronous` is
+//! EXTRA, so that a commit outlives a power cut as well as a kill. Readers hold the file for one
+//! query; writers wait for them.
+//!
+//! The file is told by its `application_id`, its schema by `user_version`; both are written in the
+//! transaction that makes the tables.
+
+use crate::document::{self, Document};
+use crate::error::{Doing, PATIENCE, StoreError, classify, folder, of_folder};
+use crate::{Filter, Reading};
+use roofline_core::record::{Record, Run};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Every migration, in order: the first makes schema 1 of an empty file. Never change one that was
+/// released; add the next.
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/sqlite/0001-runs-and-records.sql"),
+    include_str!("../migrations/sqlite/0002-look-up-rows.sql"),
+];
+
+/// The schema that this crate writes.
+const SCHEMA: u32 = MIGRATIONS.len() as u32;
+
+/// "Rfln" in the header, where `file` and others look for whose SQLite file it is.
+const APPLICATION_ID: i32 = 0x5266_6c6e;
+
+#[derive(Debug)]
+pub(crate) struct Sqlite {
+    path: PathBuf,
+    connection: Connection,
+}
+
+impl Sqlite {
+    pub(crate) fn open(path: &Path) -> Result<Sqlite, StoreError> {
+        let path = absolute(path)?;
+        match fs::metadata(&path) {
+            Ok(metadata) => refuse_foreign(&path, &metadata)?,
+            Err(_) => make_folder(&path)?,
+        }
+        let mut store = Sqlite::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+        store.migrate()?;
+        Ok(store)
+    }
+
+    pub(crate) fn open_read_only(path: &Path) -> Result<Sqlite, StoreError> {
+        let path = absolute(path)?;
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_file() && metadata.len() == 0 => {
+                return Err(StoreError::Absent { path });
+            }
+            Ok(metadata) => refuse_foreign(&path, &metadata)?,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(StoreError::Absent { path });
+            }
+            Err(error) => return Err(StoreError::Unopened { path, why: error.to_string() }),
+        }
+        // Writable to SQLite, which may have to roll back what a killed process left half done; closed
+        // to us by `query_only`. Where the file cannot be written, SQLite opens it for reading.
+        let store = Sqlite::connect(path, OpenFlags::empty())?;
+        let reading = |error| classify(&store.path, Doing::Reading, &error);
+        store.connection.pragma_update(None, "query_only", true).map_err(reading)?;
+        // Schema 1 lacks only indexes, so every schema up to this one is read as it is.
+        match store.schema()? {
+            0 => Err(StoreError::Absent { path: store.path }),
+            _ => Ok(store),
+        }
+    }
+
+    fn connect(path: PathBuf, more: OpenFlags) -> Result<Sqlite, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+        let opening = |error| classify(&path, Doing::Opening, &error);
+        let connection = Connection::open_with_flags(&path, flags).map_err(opening)?;
+        connection.busy_timeout(Duration::from_secs(PATIENCE)).map_err(opening)?;
+        connection.pragma_update(None, "synchronous", "EXTRA").map_err(opening)?;
+        connection.pragma_update(None, "foreign_keys", true).map_err(opening)?;
+        // A schema of another's making shall not call functions when it is read.
+        connection.pragma_update(None, "trusted_schema", false).map_err(opening)?;
+        Ok(Sqlite { path, connection })
+    }
+
+    /// The schema of the file; 0 for an empty one.
+    fn schema(&self) -> Result<u32, StoreError> {
+        let reading = |error| classify(&self.path, Doing::Reading, &error);
+        let pragma = |name| self.connection.pragma_query_value(None, name, |row| row.get(0));
+        let version: i32 = pragma("user_version").map_err(reading)?;
+        let application_id: i32 = pragma("application_id").map_err(reading)?;
+        let tables: i64 = self
+            .connection
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(reading)?;
+        if tables > 0 {
+            is_ours(&self.path, application_id)?;
+        }
+        match u32::try_from(version) {
+            Ok(version) if version > SCHEMA => {
+                Err(StoreError::Newer { path: self.path.clone(), found: version, known: SCHEMA })
+            }
+            Ok(version) if (version == 0) == (tables == 0) => Ok(version),
+            _ => {
+                let why = format!("it says schema {version} and has {tables} tables and indexes");
+                Err(StoreError::Corrupt { path: self.path.clone(), why })
+            }
+        }
+    }
+
+    /// Brings the schema up to date, all or nothing, and shows that the file can be written.
+    fn migrate(&mut self) -> Result<(), StoreError> {
+        let path = self.path.clone();
+        let writing = |error| classify(&path, Doing::Writing, &error);
+        if self.connection.is_readonly("main").map_err(writing)? {
+            return Err(StoreError::ReadOnly { path });
+        }
+        // From here on no other process writes, so that two that start at once migrate once.
+        self.connection.execute_batch("BEGIN IMMEDIATE").map_err(writing)?;
+        let outcome = self.migrate_in_transaction();
+        if outcome.is_err() && !self.connection.is_autocommit() {
+            // The first error is the one to tell.
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        outcome
+    }
+
+    fn migrate_in_transaction(&self) -> Result<(), StoreError> {
+        let writing = |error| classify(&self.path, Doing::Writing, &error);
+        let schema = self.schema()?;
+        for migration in &MIGRATIONS[schema as usize..] {
+            self.connection.execute_batch(migration).map_err(writing)?;
+        }
+        self.connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(writing)?;
+        self.connection.pragma_update(None, "user_version", SCHEMA).map_err(writing)?;
+        // With nothing to migrate the two lines above opened the journal, which shows that appending
+        // will work; there is nothing to keep.
+        let end = if schema == SCHEMA { "ROLLBACK" } else { "COMMIT" };
+        self.connection.execute_batch(end).map_err(writing)
+    }
+
+    pub(crate) fn append_run(&self, run: &Run, document: &str) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached("INSERT INTO runs (id, started, document) VALUES (?1, ?2, ?3)")
+            .and_then(|mut insert| insert.execute(params![run.id, run.started, document]))
+            .map_err(|error| self.of_append(&run.id, "", &error))?;
+        Ok(())
+    }
+
+    pub(crate) fn append(&self, record: &Record, document: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO records (id, run, at, case_id, implementation, status, document) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let Record { id, run, at, case, implementation, status, .. } = record;
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut insert| {
+                insert.execute(params![id, run, at, case, implementation, status.name(), document])
+            })
+            .map_err(|error| self.of_append(id, run, &error))?;
+        Ok(())
+    }
+
+    fn of_append(&self, id: &str, run: &str, error: &rusqlite::Error) -> StoreError {
+        let code = error.sqlite_error().map(|error| error.extended_code);
+        match code {
+            Some(rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE) => StoreError::Duplicate { id: id.to_owned() },
+            Some(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => {
+                StoreError::UnknownRun { id: id.to_owned(), run: run.to_owned() }
+            }
+            Some(rusqlite::ffi::SQLITE_TOOBIG) => {
+                StoreError::Unstorable { id: id.to_owned(), why: error.to_string() }
+            }
+            _ => classify(&self.path, Doing::Writing, error),
+        }
+    }
+
+    pub(crate) fn records(&self, filter: &Filter) -> Result<Reading<Record>, StoreError> {
+        let mut conditions = Vec::new();
+        let mut values = Vec::new();
+        for (column, value) in
+            [("run", &filter.run), ("case_id", &filter.case), ("implementation", &filter.implementation)]
+        {
+            let Some(value) = value else { continue };
+            let glob = column != "run" && value.contains(['*', '?', '[']);
+            conditions.push(format!("{column} {} ?", if glob { "GLOB" } else { "=" }));
+            values.push(value);
+        }
+        let condition =
+            if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
+        self.read("records", &condition, &values, filter.latest)
+    }
+
+    pub(crate) fn runs(&self, latest: Option<usize>) -> Result<Reading<Run>, StoreError> {
+        self.read("runs", "", &[], latest)
+    }
+
+    fn read<T: Document>(
+        &self,
+        table: &str,
+        condition: &str,
+        values: &[&String],
+        latest: Option<usize>,
+    ) -> Result<Reading<T>, StoreError> {
+        let reading = |error| classify(&self.path, Doing::Reading, &error);
+        let limit = latest.map_or(-1, |latest| i64::try_from(latest).unwrap_or(i64::MAX));
+        let columns = T::COLUMNS.join(", ");
+        let sql =
+            format!("SELECT {columns}, document FROM {table} {condition} ORDER BY number DESC LIMIT {limit}");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(reading)?;
+        let mut rows = statement.query(params_from_iter(values)).map_err(reading)?;
+        let (mut found, mut damaged) = (Vec::new(), Vec::new());
+        while let Some(row) = rows.next().map_err(reading)? {
+            match decode(row).map_err(reading)? {
+                Ok(value) => found.push(value),
+                Err(problem) => damaged.push(problem),
+            }
+        }
+        found.reverse();
+        damaged.reverse();
+        Ok(Reading { found, damaged })
+    }
+}
+
+fn decode<T: Document>(row: &Row) -> rusqlite::Result<Result<T, crate::Damaged>> {
+    let mut columns = Vec::with_capacity(T::COLUMNS.len());
+    for index in 0..T::COLUMNS.len() {
+        columns.push(match row.get_ref(index)? {
+            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            ValueRef::Integer(number) => number.to_string(),
+            ValueRef::Real(number) => number.to_string(),
+            ValueRef::Null => String::new(),
+        });
+    }
+    let document: &[u8] = match row.get_ref(T::COLUMNS.len())? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
+        _ => b"",
+    };
+    Ok(document::decode(&columns, document))
+}
+
+/// The path from the root: SQLite gives names such as `:memory:` a meaning of their own.
+fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
+    std::path::absolute(path)
+        .map_err(|error| StoreError::Unopened { path: path.to_owned(), why: error.to_string() })
+}
+
+/// Refuses what is not ours before a connection could touch it.
+///
+/// Opened as `immutable`, SQLite takes no lock, rolls back no journal and folds in no log: the file of
+/// another program stays as it is. It also keeps the locks that this process holds on the file, which
+/// reading the header by hand would drop.
+fn refuse_foreign(path: &Path, metadata: &fs::Metadata) -> Result<(), StoreError> {
+    let foreign = |why: &str| StoreError::Foreign { path: path.to_owned(), why: why.to_owned() };
+    if !metadata.is_file() {
+        return Err(foreign(if metadata.is_dir() { "it is a folder" } else { "it is not a regular file" }));
+    }
+    if metadata.len() == 0 {
+        return Ok(());
+    }
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let id = Connection::open_with_flags(immutable(path), flags)
+        .and_then(|connection| connection.pragma_query_value(None, "application_id", |row| row.get(0)));
+    match id {
+        Ok(id) => is_ours(path, id),
+        // Without a lock a file that another process is just writing looks damaged; a connection with
+        // locks will tell.
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt) => Ok(()),
+        Err(error) => Err(classify(path, Doing::Opening, &error)),
+    }
+}
+
+fn is_ours(path: &Path, application_id: i32) -> Result<(), StoreError> {
+    let why = match application_id {
+        APPLICATION_ID => return Ok(()),
+        0 => "it is a SQLite file that another program made".to_owned(),
+        id => format!("it is a SQLite file of another program (application id {id:#010x})"),
+    };
+    Err(StoreError::Foreign { path: path.to_owned(), why })
+}
+
+/// The path as a URI that SQLite opens without touching the file.
+fn immutable(path: &Path) -> String {
+    let mut uri = "file://".to_owned();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(byte.into()),
+            _ => write!(uri, "%{byte:02X}").expect("a string takes all text"),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+/// Makes the folder of a new store, durable itself.
+fn make_folder(path: &Path) -> Result<(), StoreError> {
+    let folder = folder(path);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(folder).map_err(|error| of_folder(path, &error))?;
+    // Not every file system lets a folder be synced; those that need it do.
+    if let Some(Ok(above)) = folder.parent().map(fs::File::open) {
+        let _ = above.sync_all();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
