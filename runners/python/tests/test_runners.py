@@ -22,6 +22,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import conformance
 
+# As the conductor sets them for one thread.
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+
 RUNNERS = Path(__file__).resolve().parent.parent.parent
 PAGE = RUNNERS.parent / "docs" / "protocol.md"
 BUILD = tempfile.TemporaryDirectory()
