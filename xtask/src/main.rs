@@ -1,1 +1,65 @@
-fn main() {}
+//! `cargo xtask VERB`: tasks of the workspace that are more than one cargo command.
+//!
+//! A verb is a file and a row in `VERBS`. `check` and `test` are what continuous integration and
+//! people run alike.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool for developers talks on the terminal")]
+
+mod check;
+mod generate;
+mod step;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+use step::Failure;
+
+/// One thing that `cargo xtask` does.
+struct Verb {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> Result<(), Failure>,
+}
+
+const VERBS: &[Verb] = &[
+    Verb { name: "test", about: "install what tests need, build everything, run all tests", run: test::run },
+    Verb {
+        name: "check",
+        about: "formatting, lints, licences, rules of the tree, generated parts",
+        run: check::run,
+    },
+    Verb { name: "tidy", about: "only the rules of the tree", run: tidy::run },
+    Verb {
+        name: "generate",
+        about: "write the generated parts of documents (`--check`: only compare)",
+        run: generate::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        println!("{}", help());
+        return ExitCode::SUCCESS;
+    };
+    if matches!(name.as_str(), "help" | "-h" | "--help") {
+        println!("{}", help());
+        return ExitCode::SUCCESS;
+    }
+    let Some(verb) = VERBS.iter().find(|verb| verb.name == name) else {
+        eprintln!("error: `{name}` is no task\n\n{}", help());
+        return ExitCode::from(2);
+    };
+    match (verb.run)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn help() -> String {
+    let rows: Vec<String> = VERBS.iter().map(|verb| format!("  {:10} {}", verb.name, verb.about)).collect();
+    format!("usage: cargo xtask VERB\n\n{}", rows.join("\n"))
+}

@@ -1,0 +1,60 @@
+//! `cargo xtask check`: everything that needs no test run. All steps run, then the failures are listed.
+
+use crate::step::{self, Failure};
+use crate::{generate, tidy};
+use std::path::Path;
+
+type Step = (&'static str, fn(&Path) -> Result<(), Failure>);
+
+const STEPS: &[Step] = &[
+    ("format", format),
+    ("clippy", clippy),
+    ("deny", deny),
+    ("tidy", |root| tidy::hold(root)),
+    ("generated", |root| generate::compare(root)),
+    ("ruff", ruff),
+];
+
+pub(crate) fn run(_: &[String]) -> Result<(), Failure> {
+    let root = step::workspace_root();
+    let failures: Vec<Failure> =
+        STEPS.iter().filter_map(|(name, work)| step::timed(name, || work(&root)).err()).collect();
+    for failure in &failures {
+        eprintln!("\n{failure}");
+    }
+    match failures.len() {
+        0 => Ok(()),
+        count => Err(Failure::new("check", format!("{count} of {} steps", STEPS.len()), "see above")),
+    }
+}
+
+fn format(root: &Path) -> Result<(), Failure> {
+    step::command("format", step::cargo(root).args(["fmt", "--all", "--check"]), "run `cargo fmt --all`")
+}
+
+fn clippy(root: &Path) -> Result<(), Failure> {
+    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    step::command(
+        "clippy",
+        step::cargo(root).args(arguments),
+        "follow the advice above; `cargo clippy --fix` does some",
+    )
+}
+
+fn deny(root: &Path) -> Result<(), Failure> {
+    if !step::is_installed("cargo-deny") {
+        println!("skipped: cargo-deny is not installed");
+        return Ok(());
+    }
+    let arguments = ["deny", "check", "licenses", "bans", "sources"];
+    step::command("deny", step::cargo(root).args(arguments), "`deny.toml` says what is allowed and why")
+}
+
+fn ruff(root: &Path) -> Result<(), Failure> {
+    if !step::is_installed("ruff") {
+        println!("skipped: ruff is not installed");
+        return Ok(());
+    }
+    let mut ruff = std::process::Command::new("ruff");
+    step::command("ruff", ruff.current_dir(root).args(["check", "runners"]), "run `ruff check --fix runners`")
+}

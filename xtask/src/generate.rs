@@ -1,0 +1,145 @@
+//! `cargo xtask generate`: parts of documents that are made from the program or from results.
+//!
+//! In a document, a part stands between a line `<!-- generated: NAME -->` and a line `<!-- end -->`.
+//! A generator is a function and a row in `GENERATORS`; one that has nothing to work from yet leaves
+//! the part as it is. `--check` writes nothing and fails when a part is stale.
+
+mod cli_help;
+mod readme_table;
+
+use crate::step::{self, Failure};
+use crate::tidy::{Tree, fenced_lines};
+use std::path::Path;
+
+/// Makes one named part.
+struct Generator {
+    name: &'static str,
+    make: fn(&Path) -> Result<Option<String>, Failure>,
+}
+
+const GENERATORS: &[Generator] = &[
+    Generator { name: "readme-table", make: readme_table::make },
+    Generator { name: "cli-help", make: cli_help::make },
+];
+
+const BEGIN: &str = "<!-- generated: ";
+const END: &str = "<!-- end -->";
+
+pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+    let root = step::workspace_root();
+    match arguments {
+        [] => write(&root),
+        [flag] if flag == "--check" => compare(&root),
+        _ => Err(Failure::new("generate", "the only argument is `--check`", "run `cargo xtask generate`")),
+    }
+}
+
+/// Fails when a part is not what its generator makes now.
+pub(crate) fn compare(root: &Path) -> Result<(), Failure> {
+    let stale: Vec<String> = changed_documents(root)?.into_iter().map(|(path, _)| path).collect();
+    if stale.is_empty() {
+        return Ok(());
+    }
+    let why = format!("generated parts are stale in {}", stale.join(", "));
+    Err(Failure::new("generated", why, "run `cargo xtask generate` and commit what it changes"))
+}
+
+fn write(root: &Path) -> Result<(), Failure> {
+    for (path, text) in changed_documents(root)? {
+        std::fs::write(root.join(&path), text).map_err(|error| {
+            Failure::new("generate", format!("`{path}`: {error}"), "make the file writable")
+        })?;
+        println!("wrote {path}");
+    }
+    Ok(())
+}
+
+/// Documents whose generated parts differ, with the text that they should have.
+fn changed_documents(root: &Path) -> Result<Vec<(String, String)>, Failure> {
+    let tree = Tree::read(root)?;
+    let mut changed = Vec::new();
+    for path in tree.files_named(&["md"]) {
+        let Some(text) = tree.text(path) else { continue };
+        let new = regenerate(&text, &|name| {
+            let generator = GENERATORS.iter().find(|generator| generator.name == name).ok_or_else(|| {
+                let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
+                let hint = format!("known generators: {}", known.join(", "));
+                Failure::new("generate", format!("`{path}` asks for `{name}`, which nothing makes"), hint)
+            })?;
+            (generator.make)(root)
+        })
+        .map_err(|failure| Failure { why: format!("`{path}`: {}", failure.why), ..failure })?;
+        if new != text {
+            changed.push((path.to_string(), new));
+        }
+    }
+    Ok(changed)
+}
+
+/// `text` with each part made anew. Markers inside code blocks are text about markers.
+fn regenerate(text: &str, make: &dyn Fn(&str) -> Result<Option<String>, Failure>) -> Result<String, Failure> {
+    let fenced = fenced_lines(text);
+    let mut lines = text.lines().enumerate();
+    let mut new = String::new();
+    while let Some((number, line)) = lines.next() {
+        new += line;
+        new.push('\n');
+        let name = line.trim().strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(" -->"));
+        let Some(name) = name.filter(|_| !fenced[number]) else { continue };
+        // What was generated may hold code blocks of its own: only the end marker counts here.
+        let old: Vec<&str> =
+            lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim() != END).collect();
+        let closed = text.lines().nth(number + 1 + old.len()).is_some();
+        if !closed {
+            let hint = format!("write `{END}` on its own line after it");
+            return Err(Failure::new("generate", format!("line {}: `{name}` has no end", number + 1), hint));
+        }
+        match make(name)? {
+            Some(part) => new += &format!("\n{}\n\n", part.trim()),
+            None => old.iter().for_each(|line| new += &format!("{line}\n")),
+        }
+        new += END;
+        new.push('\n');
+    }
+    Ok(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shout(name: &str) -> Result<Option<String>, Failure> {
+        match name {
+            "empty" => Ok(None),
+            "broken" => Err(Failure::new("generate", "broken", "")),
+            name => Ok(Some(format!("{}!\n", name.to_uppercase()))),
+        }
+    }
+
+    #[test]
+    fn parts_are_replaced_and_the_rest_stays() {
+        let text = "a\n<!-- generated: x -->\nold\n```\nold\n<!-- end -->\nb\n";
+        let new = regenerate(text, &shout).expect("generates");
+        assert_eq!(new, "a\n<!-- generated: x -->\n\nX!\n\n<!-- end -->\nb\n");
+        assert_eq!(regenerate(&new, &shout).expect("generates"), new);
+    }
+
+    #[test]
+    fn nothing_to_work_from_leaves_the_part() {
+        let text = "<!-- generated: empty -->\n\nold\n<!-- end -->\n";
+        assert_eq!(regenerate(text, &shout).expect("generates"), text);
+    }
+
+    #[test]
+    fn markers_in_code_blocks_are_text() {
+        let text = "```\n<!-- generated: x -->\n```\n";
+        assert_eq!(regenerate(text, &shout).expect("generates"), text);
+    }
+
+    #[test]
+    fn a_part_without_an_end_and_a_broken_generator_fail() {
+        assert!(regenerate("<!-- generated: x -->\nold\n", &shout).is_err());
+        assert!(regenerate("<!-- generated: x -->", &shout).is_err());
+        assert!(regenerate("<!-- generated: broken -->\n<!-- end -->\n", &shout).is_err());
+    }
+}

@@ -1,0 +1,127 @@
+//! Steps of a task: commands that say what they do, how long they took, and what to do when they fail.
+
+use std::fmt;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Why a task ended, and what to do.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) step: String,
+    pub(crate) why: String,
+    pub(crate) hint: String,
+}
+
+impl Failure {
+    pub(crate) fn new(step: &str, why: impl Into<String>, hint: impl Into<String>) -> Failure {
+        Failure { step: step.to_string(), why: why.into(), hint: hint.into() }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: step `{}` failed: {}\n\nhint: {}", self.step, self.why, self.hint)
+    }
+}
+
+/// Which stream of a command is read line by line; the other goes to the terminal.
+pub(crate) enum Watched {
+    Stdout,
+    Stderr,
+}
+
+/// Runs `work` under a heading and prints its duration.
+pub(crate) fn timed<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    println!("\n==> {name}");
+    let start = Instant::now();
+    let result = work();
+    let verdict = if result.is_ok() { "done" } else { "failed" };
+    println!("<== {name}: {verdict} after {:.1} s", start.elapsed().as_secs_f64());
+    result
+}
+
+pub(crate) fn skip(name: &str, reason: &str) {
+    println!("\n==> {name}\n<== {name}: skipped: {reason}");
+}
+
+/// Runs a command to its end; its output goes to the terminal.
+pub(crate) fn command(name: &str, command: &mut Command, hint: &str) -> Result<(), Failure> {
+    let status = command.status().map_err(|error| not_started(name, command, &error, hint))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::new(name, describe(command, &status.to_string()), hint))
+    }
+}
+
+/// Runs a command to its end, passes one stream on line by line, and gives each line to `look`.
+pub(crate) fn watch(
+    name: &str,
+    command: &mut Command,
+    watched: Watched,
+    hint: &str,
+    mut look: impl FnMut(&str),
+) -> Result<(), Failure> {
+    match watched {
+        Watched::Stdout => command.stdout(Stdio::piped()),
+        Watched::Stderr => command.stderr(Stdio::piped()),
+    };
+    let mut child = command.spawn().map_err(|error| not_started(name, command, &error, hint))?;
+    let stream: Box<dyn std::io::Read> = match (child.stdout.take(), child.stderr.take()) {
+        (Some(stdout), _) => Box::new(stdout),
+        (None, Some(stderr)) => Box::new(stderr),
+        (None, None) => Box::new(std::io::empty()),
+    };
+    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        look(&line);
+    }
+    let status = child.wait().map_err(|error| not_started(name, command, &error, hint))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Failure::new(name, describe(command, &status.to_string()), hint))
+    }
+}
+
+/// What a command prints; `None` when it cannot be started or fails.
+pub(crate) fn answer(command: &mut Command) -> Option<String> {
+    let output = command.stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+/// Whether a program is there: `PROGRAM --version` answers.
+pub(crate) fn is_installed(program: &str) -> bool {
+    answer(Command::new(program).arg("--version")).is_some()
+}
+
+/// The cargo that started this task.
+pub(crate) fn cargo(root: &Path) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root);
+    cargo
+}
+
+/// The folder that holds the workspace.
+pub(crate) fn workspace_root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package).to_path_buf()
+}
+
+/// The folder of build outputs.
+pub(crate) fn target_folder(root: &Path) -> PathBuf {
+    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
+}
+
+fn not_started(name: &str, command: &Command, error: &std::io::Error, hint: &str) -> Failure {
+    Failure::new(name, describe(command, &error.to_string()), hint)
+}
+
+fn describe(command: &Command, what: &str) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let line: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    format!("`{}`: {what}", line.join(" "))
+}

@@ -1,0 +1,264 @@
+//! `cargo xtask test`: from a bare machine with Rust and Python to a count of passed and failed tests.
+//!
+//! Setting up and building end the task when they fail; test runners all run, so that one failing
+//! test hides no other.
+
+use crate::generate;
+use crate::step::{self, Failure, Watched};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What Python runners under test need.
+const PYTHON_PACKAGES: [(&str, &str); 1] = [("numpy", "2.4.6")];
+/// The oldest Python that these packages accept.
+const OLDEST_PYTHON: (u32, u32) = (3, 11);
+
+/// Counts over all test runners.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    passed: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+pub(crate) fn run(_: &[String]) -> Result<(), Failure> {
+    let root = step::workspace_root();
+    let mut tally = Tally::default();
+    let mut failures = Vec::new();
+    match set_up(&root) {
+        Ok(python) => test(&root, &python, &mut tally, &mut failures),
+        Err(failure) => failures.push(failure),
+    }
+    // A step that broke without a failing test is a failure too; the count must not read as success.
+    if tally.failed == 0 {
+        tally.failed = failures.len() as u64;
+    }
+    for failure in &failures {
+        eprintln!("\n{failure}");
+    }
+    println!();
+    if tally.skipped > 0 {
+        println!("{} skipped", tally.skipped);
+    }
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    match failures.len() {
+        0 => Ok(()),
+        count => Err(Failure::new("test", format!("{count} steps failed"), "see above")),
+    }
+}
+
+/// Installs and builds; answers with the Python that has what runners need.
+fn set_up(root: &Path) -> Result<PathBuf, Failure> {
+    step::timed("compiler", || c_compiler(root))?;
+    let python = step::timed("python", || python_environment(root))?;
+    step::timed("build", || {
+        let arguments = ["build", "--workspace", "--all-targets"];
+        step::command("build", step::cargo(root).args(arguments), "mend the errors above")
+    })?;
+    build_c_example(root)?;
+    Ok(python)
+}
+
+fn test(root: &Path, python: &Path, tally: &mut Tally, failures: &mut Vec<Failure>) {
+    failures.extend(step::timed("cargo test", || cargo_test(root, python, tally)).err());
+    let folders = python_test_folders(root);
+    if folders.is_empty() {
+        step::skip("python tests", "no folder `runners/*/tests`");
+    }
+    for folder in folders {
+        let name = format!("python tests of {}", folder.file_name().unwrap_or_default().to_string_lossy());
+        failures.extend(step::timed(&name, || python_tests(root, &name, python, &folder, tally)).err());
+    }
+    failures.extend(step::timed("generated", || generate::compare(root)).err());
+}
+
+fn c_compiler(root: &Path) -> Result<(), Failure> {
+    if step::is_installed("cc") { Ok(()) } else { install(root, "compiler", "gcc") }
+}
+
+/// A virtual environment under the target folder, made once and kept.
+fn python_environment(root: &Path) -> Result<PathBuf, Failure> {
+    let folder = step::target_folder(root).join("venv");
+    let python = folder.join("bin/python");
+    let is_complete = || PYTHON_PACKAGES.iter().all(|(name, version)| has_package(&python, name, version));
+    if is_complete() {
+        return Ok(python);
+    }
+    let system_python = system_python()?;
+    let make = || {
+        let mut command = Command::new(&system_python);
+        command.args(["-m", "venv", "--clear"]).arg(&folder);
+        step::command(
+            "python",
+            &mut command,
+            "`python3 -m venv` must work: on Debian, `apt-get install python3-venv`",
+        )
+    };
+    if make().is_err() {
+        install(root, "python", "python3-venv")?;
+        make()?;
+    }
+    let wanted = PYTHON_PACKAGES.map(|(name, version)| format!("{name}=={version}"));
+    step::command(
+        "python",
+        Command::new(&python)
+            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+            .args(wanted),
+        "pip must reach a package index; see its message above",
+    )?;
+    if !is_complete() {
+        let why = format!("packages are missing in {}", folder.display());
+        return Err(Failure::new("python", why, "remove that folder and try again"));
+    }
+    Ok(python)
+}
+
+fn has_package(python: &Path, name: &str, version: &str) -> bool {
+    let program = format!("import {name}; print({name}.__version__)");
+    step::answer(Command::new(python).args(["-c", &program])).is_some_and(|found| found == version)
+}
+
+fn system_python() -> Result<String, Failure> {
+    let candidates = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
+    let is_recent = |python: &&str| {
+        let program = format!("import sys; sys.exit(sys.version_info < {OLDEST_PYTHON:?})");
+        step::answer(Command::new(python).args(["-c", &program])).is_some()
+    };
+    candidates.iter().find(|python| is_recent(python)).map(ToString::to_string).ok_or_else(|| {
+        let (major, minor) = OLDEST_PYTHON;
+        Failure::new("python", format!("no Python {major}.{minor} or later"), "install one, as `python3`")
+    })
+}
+
+fn build_c_example(root: &Path) -> Result<(), Failure> {
+    let folder = root.join("runners/c-example");
+    if !folder.join("c-example.c").exists() {
+        step::skip("c-example", "no `runners/c-example`");
+        return Ok(());
+    }
+    let arguments = ["-O2", "-Wall", "-Wextra", "-o", "c-example", "c-example.c", "-lm"];
+    step::timed("c-example", || {
+        step::command(
+            "c-example",
+            Command::new("cc").current_dir(&folder).args(arguments),
+            "mend the errors above",
+        )
+    })
+}
+
+fn cargo_test(root: &Path, python: &Path, tally: &mut Tally) -> Result<(), Failure> {
+    let mut command = step::cargo(root);
+    command.args(["test", "--workspace", "--no-fail-fast"]).env("ROOFLINE_PYTHON", python);
+    let hint = "run one test alone with `cargo test -p CRATE NAME`";
+    step::watch("cargo test", &mut command, Watched::Stdout, hint, |line| tally.add_cargo(line))
+}
+
+/// Folders of runners that have Python tests.
+fn python_test_folders(root: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root.join("runners")).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|folder| folder.join("tests").is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+fn python_tests(
+    root: &Path,
+    name: &str,
+    python: &Path,
+    folder: &Path,
+    tally: &mut Tally,
+) -> Result<(), Failure> {
+    let mut command = Command::new(python);
+    command
+        .args(["-m", "unittest", "discover", "-s", "tests"])
+        .current_dir(folder)
+        .env("PYTHONPATH", root.join("runners/python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("ROOFLINE_PYTHON", python);
+    let hint = format!("run them alone: `python -m unittest discover -s tests` in {}", folder.display());
+    step::watch(name, &mut command, Watched::Stderr, &hint, |line| tally.add_unittest(line))
+}
+
+/// Installs a package of the system, where this user may.
+fn install(root: &Path, step_name: &str, package: &str) -> Result<(), Failure> {
+    let is_root = step::answer(Command::new("id").arg("-u")).is_some_and(|id| id == "0");
+    let apt = |arguments: &[&str]| {
+        let mut command = if is_root { Command::new("apt-get") } else { Command::new("sudo") };
+        if !is_root {
+            command.args(["-n", "apt-get"]);
+        }
+        command.current_dir(root).args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        step::command(
+            step_name,
+            &mut command,
+            &format!("install the package `{package}` by hand, then try again"),
+        )
+    };
+    let install = ["install", "-y", "--no-install-recommends", package];
+    // Package lists of a fresh machine are often empty or old.
+    apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
+}
+
+impl Tally {
+    /// `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`
+    fn add_cargo(&mut self, line: &str) {
+        let Some(result) = line.trim().strip_prefix("test result: ") else { return };
+        let counts = result.split_once(". ").map_or("", |(_, counts)| counts);
+        for count in counts.split("; ") {
+            let Some((number, what)) = count.split_once(' ') else { continue };
+            let number: u64 = number.parse().unwrap_or(0);
+            match what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.skipped += number,
+                _ => {}
+            }
+        }
+    }
+
+    /// `Ran 12 tests in 0.3s`, then `OK`, `OK (skipped=1)` or `FAILED (failures=1, errors=2, skipped=1)`.
+    fn add_unittest(&mut self, line: &str) {
+        let line = line.trim();
+        if let Some(rest) = line.strip_prefix("Ran ") {
+            self.passed += rest.split(' ').next().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
+        } else if line.starts_with("FAILED (") || line.starts_with("OK (") {
+            let counts = line.split_once('(').map_or("", |(_, counts)| counts).trim_end_matches(')');
+            for (what, number) in counts.split(", ").filter_map(|count| count.split_once('=')) {
+                let number: u64 = number.parse().unwrap_or(0);
+                match what {
+                    "failures" | "errors" | "unexpected successes" => self.failed += number,
+                    "skipped" => self.skipped += number,
+                    _ => continue,
+                }
+                self.passed = self.passed.saturating_sub(number);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_both_runners_add_up() {
+        let mut tally = Tally::default();
+        for line in [
+            "running 3 tests",
+            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
+        ] {
+            tally.add_cargo(line);
+        }
+        assert_eq!(tally, Tally { passed: 15, failed: 2, skipped: 1 });
+        for line in ["Ran 10 tests in 0.300s", "", "FAILED (failures=1, errors=2, skipped=1)"] {
+            tally.add_unittest(line);
+        }
+        assert_eq!(tally, Tally { passed: 21, failed: 5, skipped: 2 });
+        for line in ["Ran 2 tests in 0.300s", "", "OK (skipped=1)", "Ran 1 test in 0.0s", "OK"] {
+            tally.add_unittest(line);
+        }
+        assert_eq!(tally, Tally { passed: 23, failed: 5, skipped: 3 });
+    }
+}

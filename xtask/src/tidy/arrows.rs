@@ -1,0 +1,90 @@
+//! Which crate may see which. Every kind of dependency counts, those of tests and build scripts too.
+
+use super::tree::Tree;
+use serde_json::Value;
+
+/// A crate of the workspace and the crates of the workspace that it may see.
+type Row = (&'static str, &'static [&'static str]);
+
+const ALLOWED: &[Row] = &[
+    ("roofline-core", &[]),
+    // Kernels are libraries first.
+    ("roofline-cpu", &[]),
+    ("roofline-cuda", &[]),
+    ("roofline-runner", &["roofline-core", "roofline-cpu", "roofline-cuda"]),
+    // Between the conductor and any kernel there is a process, never a dependency.
+    ("roofline-conductor", &["roofline-core"]),
+    ("roofline-store", &["roofline-core"]),
+    ("roofline-report", &["roofline-core"]),
+    ("roofline-bench", EVERYTHING),
+    ("roofline", EVERYTHING),
+    // Tasks start the program like a user does, and stay quick to build.
+    ("xtask", &[]),
+];
+
+const EVERYTHING: &[&str] = &[
+    "roofline-core",
+    "roofline-cpu",
+    "roofline-cuda",
+    "roofline-runner",
+    "roofline-conductor",
+    "roofline-store",
+    "roofline-report",
+];
+
+pub(super) fn problems(tree: &Tree) -> Vec<String> {
+    match tree.packages() {
+        Ok(packages) => forbidden_arrows(&packages),
+        Err(why) => vec![why],
+    }
+}
+
+fn forbidden_arrows(packages: &[Value]) -> Vec<String> {
+    let name_of = |value: &Value| value["name"].as_str().unwrap_or_default().to_string();
+    let ours: Vec<String> = packages.iter().map(name_of).collect();
+    let mut problems = Vec::new();
+    for (package, name) in packages.iter().zip(&ours) {
+        let Some((_, allowed)) = ALLOWED.iter().find(|(allowed, _)| allowed == name) else {
+            problems.push(format!("`{name}` has no row: say in `xtask/src/tidy/arrows.rs` what it may see"));
+            continue;
+        };
+        for dependency in package["dependencies"].as_array().into_iter().flatten() {
+            let seen = name_of(dependency);
+            if ours.contains(&seen) && !allowed.contains(&seen.as_str()) {
+                let kind = dependency["kind"].as_str().map(|kind| format!(" ({kind})")).unwrap_or_default();
+                problems.push(format!("`{name}` must not depend on `{seen}`{kind}"));
+            }
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn package(name: &str, dependencies: &[(&str, Option<&str>)]) -> Value {
+        let dependencies: Vec<Value> =
+            dependencies.iter().map(|(name, kind)| json!({ "name": name, "kind": kind })).collect();
+        json!({ "name": name, "dependencies": dependencies })
+    }
+
+    #[test]
+    fn the_judge_cannot_see_a_kernel_even_in_tests() {
+        let packages = [
+            package("roofline-core", &[("serde", None)]),
+            package("roofline-cpu", &[]),
+            package("roofline-conductor", &[("roofline-core", None), ("roofline-cpu", Some("dev"))]),
+        ];
+        assert_eq!(
+            forbidden_arrows(&packages),
+            ["`roofline-conductor` must not depend on `roofline-cpu` (dev)"]
+        );
+    }
+
+    #[test]
+    fn an_unknown_crate_needs_a_row() {
+        assert_eq!(forbidden_arrows(&[package("roofline-new", &[])]).len(), 1);
+    }
+}
