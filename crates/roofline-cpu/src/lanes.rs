@@ -14,6 +14,8 @@ mod portable;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod transpose;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
@@ -40,6 +42,16 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     type I: Copy;
     /// `TILE_ROWS` values, kept in registers.
     type Tile<V: Copy>: Copy + AsRef<[V]> + AsMut<[V]>;
+
+    /// `LANES` vectors.
+    type Square<V: Copy>: Copy + AsRef<[V]> + AsMut<[V]>;
+
+    /// A square with the same value in every row.
+    fn square<V: Copy>(self, value: V) -> Self::Square<V>;
+    /// Rows become columns.
+    fn transpose(self, rows: Self::Square<Self::F>) -> Self::Square<Self::F>;
+    /// Rows become columns.
+    fn transpose_i32(self, rows: Self::Square<Self::I>) -> Self::Square<Self::I>;
 
     /// A register tile with the same value in every row.
     fn tile<V: Copy>(self, value: V) -> Self::Tile<V>;
@@ -88,6 +100,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn load_i32(self, x: &[i32]) -> Self::I;
     /// Writes one vector.
     fn store_i32(self, v: Self::I, y: &mut [i32]);
+    /// Reads `2 * LANES` numbers, widened to two i16 a lane.
+    fn load_pairs(self, x: &[i8]) -> Self::I;
     /// acc + a.0 · b.0 + a.1 · b.1 in each lane, where a lane of `a` and `b`
     /// holds two i16. Wrapping.
     fn dot_pairs(self, acc: Self::I, a: Self::I, b: Self::I) -> Self::I;

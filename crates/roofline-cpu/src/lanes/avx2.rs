@@ -3,6 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::Lanes;
+use super::transpose::transpose_8x8;
 
 /// Token: AVX2, FMA and F16C were detected on this processor.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +82,25 @@ impl Lanes for Avx2 {
     type F = __m256;
     type I = __m256i;
     type Tile<V: Copy> = [V; 6];
+    type Square<V: Copy> = [V; LANES];
+
+    #[inline(always)]
+    fn square<V: Copy>(self, value: V) -> [V; LANES] {
+        [value; LANES]
+    }
+    #[inline(always)]
+    fn transpose(self, rows: [__m256; LANES]) -> [__m256; LANES] {
+        // SAFETY: the token proves AVX2.
+        unsafe { transpose_8x8(rows) }
+    }
+    #[inline(always)]
+    fn transpose_i32(self, rows: [__m256i; LANES]) -> [__m256i; LANES] {
+        // SAFETY: the token proves AVX2; casts and shuffles change no bit.
+        unsafe {
+            let floats = rows.map(|row| _mm256_castsi256_ps(row));
+            transpose_8x8(floats).map(|row| _mm256_castps_si256(row))
+        }
+    }
 
     #[inline(always)]
     fn tile<V: Copy>(self, value: V) -> [V; 6] {
@@ -215,6 +235,12 @@ impl Lanes for Avx2 {
         let y = &mut y[..LANES];
         // SAFETY: `y` holds 8 numbers; the store is unaligned.
         unsafe { _mm256_storeu_si256(y.as_mut_ptr().cast(), v) }
+    }
+    #[inline(always)]
+    fn load_pairs(self, x: &[i8]) -> __m256i {
+        let x = &x[..2 * LANES];
+        // SAFETY: `x` holds 16 bytes; the load is unaligned.
+        unsafe { _mm256_cvtepi8_epi16(_mm_loadu_si128(x.as_ptr().cast())) }
     }
     #[inline(always)]
     fn dot_pairs(self, acc: __m256i, a: __m256i, b: __m256i) -> __m256i {

@@ -2,6 +2,7 @@
 
 use std::arch::x86_64::*;
 
+use super::transpose::transpose_16x16;
 use super::{Avx2, Lanes, MAX_LANES};
 
 /// Token: AVX-512 F, BW, VL and DQ were detected on this processor.
@@ -84,6 +85,25 @@ impl Lanes for Avx512 {
     type F = __m512;
     type I = __m512i;
     type Tile<V: Copy> = [V; 14];
+    type Square<V: Copy> = [V; LANES];
+
+    #[inline(always)]
+    fn square<V: Copy>(self, value: V) -> [V; LANES] {
+        [value; LANES]
+    }
+    #[inline(always)]
+    fn transpose(self, rows: [__m512; LANES]) -> [__m512; LANES] {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { transpose_16x16(rows) }
+    }
+    #[inline(always)]
+    fn transpose_i32(self, rows: [__m512i; LANES]) -> [__m512i; LANES] {
+        // SAFETY: the token proves AVX-512 F; casts and shuffles change no bit.
+        unsafe {
+            let floats = rows.map(|row| _mm512_castsi512_ps(row));
+            transpose_16x16(floats).map(|row| _mm512_castps_si512(row))
+        }
+    }
 
     #[inline(always)]
     fn tile<V: Copy>(self, value: V) -> [V; 14] {
@@ -202,6 +222,12 @@ impl Lanes for Avx512 {
         let y = &mut y[..LANES];
         // SAFETY: `y` holds 16 numbers; the store is unaligned.
         unsafe { _mm512_storeu_si512(y.as_mut_ptr().cast(), v) }
+    }
+    #[inline(always)]
+    fn load_pairs(self, x: &[i8]) -> __m512i {
+        let x = &x[..2 * LANES];
+        // SAFETY: `x` holds 32 bytes; the load is unaligned.
+        unsafe { _mm512_cvtepi8_epi16(_mm256_loadu_si256(x.as_ptr().cast())) }
     }
     #[inline(always)]
     fn dot_pairs(self, acc: __m512i, a: __m512i, b: __m512i) -> __m512i {

@@ -24,6 +24,20 @@ impl Lanes for Portable {
     type F = Floats;
     type I = Integers;
     type Tile<V: Copy> = [V; 4];
+    type Square<V: Copy> = [V; LANES];
+
+    #[inline(always)]
+    fn square<V: Copy>(self, value: V) -> [V; LANES] {
+        [value; LANES]
+    }
+    #[inline(always)]
+    fn transpose(self, rows: [Floats; LANES]) -> [Floats; LANES] {
+        std::array::from_fn(|row| std::array::from_fn(|lane| rows[lane][row]))
+    }
+    #[inline(always)]
+    fn transpose_i32(self, rows: [Integers; LANES]) -> [Integers; LANES] {
+        std::array::from_fn(|row| std::array::from_fn(|lane| rows[lane][row]))
+    }
 
     #[inline(always)]
     fn tile<V: Copy>(self, value: V) -> [V; 4] {
@@ -126,6 +140,12 @@ impl Lanes for Portable {
     #[inline(always)]
     fn store_i32(self, v: Integers, y: &mut [i32]) {
         y[..LANES].copy_from_slice(&v);
+    }
+    #[inline(always)]
+    fn load_pairs(self, x: &[i8]) -> Integers {
+        let x = &x[..2 * LANES];
+        let wide = |index: usize| i32::from(x[index]);
+        std::array::from_fn(|lane| (wide(2 * lane) & 0xffff) | (wide(2 * lane + 1) << 16))
     }
     #[inline(always)]
     fn dot_pairs(self, acc: Integers, a: Integers, b: Integers) -> Integers {

@@ -27,6 +27,8 @@ pub trait Factor: Copy + Default + Send + Sync + 'static {
     fn round(sum: Self::Number) -> Self::Output;
     /// Packs `first`, and `second` too where `DEPTH` is 2.
     fn pack(first: Self, second: Self) -> Self::Number;
+    /// The first `LANES` packed numbers of a row of `LANES * DEPTH` elements.
+    fn load<L: Lanes>(lanes: L, row: &[Self]) -> <Self::Number as Number>::Vector<L>;
     /// C itself as the place of the sums, where it has their type.
     fn in_place<'a>(c: &'a mut Block<'_, Self::Output>) -> Option<Block<'a, Self::Number>>;
     /// Rounds a row of sums to a row of C.
@@ -41,6 +43,8 @@ pub(super) trait Number: Plain + Default {
     fn splat<L: Lanes>(lanes: L, value: Self) -> Self::Vector<L>;
     /// Reads one vector.
     fn load<L: Lanes>(lanes: L, x: &[Self]) -> Self::Vector<L>;
+    /// Rows become columns.
+    fn transpose<L: Lanes>(lanes: L, rows: L::Square<Self::Vector<L>>) -> L::Square<Self::Vector<L>>;
     /// acc + a · b
     fn multiply_add<L: Lanes>(
         lanes: L,
@@ -62,6 +66,10 @@ impl Number for f32 {
     #[inline(always)]
     fn load<L: Lanes>(lanes: L, x: &[f32]) -> L::F {
         lanes.load_f32(x)
+    }
+    #[inline(always)]
+    fn transpose<L: Lanes>(lanes: L, rows: L::Square<L::F>) -> L::Square<L::F> {
+        lanes.transpose(rows)
     }
     #[inline(always)]
     fn multiply_add<L: Lanes>(lanes: L, a: L::F, b: L::F, acc: L::F) -> L::F {
@@ -88,6 +96,10 @@ impl Number for i32 {
     #[inline(always)]
     fn load<L: Lanes>(lanes: L, x: &[i32]) -> L::I {
         lanes.load_i32(x)
+    }
+    #[inline(always)]
+    fn transpose<L: Lanes>(lanes: L, rows: L::Square<L::I>) -> L::Square<L::I> {
+        lanes.transpose_i32(rows)
     }
     #[inline(always)]
     fn multiply_add<L: Lanes>(lanes: L, a: L::I, b: L::I, acc: L::I) -> L::I {
@@ -121,6 +133,10 @@ impl Factor for f32 {
     fn pack(first: f32, _second: f32) -> f32 {
         first
     }
+    #[inline(always)]
+    fn load<L: Lanes>(lanes: L, row: &[f32]) -> L::F {
+        lanes.load_f32(row)
+    }
     fn in_place<'a>(c: &'a mut Block<'_, f32>) -> Option<Block<'a, f32>> {
         Some(c.reborrow())
     }
@@ -145,6 +161,10 @@ impl Factor for bf16 {
     #[inline(always)]
     fn pack(first: bf16, _second: bf16) -> f32 {
         f32::from_bits(u32::from(first.to_bits()) << 16)
+    }
+    #[inline(always)]
+    fn load<L: Lanes>(lanes: L, row: &[bf16]) -> L::F {
+        <bf16 as Element>::load(lanes, row)
     }
     fn in_place<'a>(_c: &'a mut Block<'_, bf16>) -> Option<Block<'a, f32>> {
         None
@@ -171,6 +191,10 @@ impl Factor for f16 {
     fn pack(first: f16, _second: f16) -> f32 {
         first.to_f32()
     }
+    #[inline(always)]
+    fn load<L: Lanes>(lanes: L, row: &[f16]) -> L::F {
+        <f16 as Element>::load(lanes, row)
+    }
     fn in_place<'a>(_c: &'a mut Block<'_, f16>) -> Option<Block<'a, f32>> {
         None
     }
@@ -195,6 +219,10 @@ impl Factor for i8 {
     #[inline(always)]
     fn pack(first: i8, second: i8) -> i32 {
         (i32::from(first) & 0xffff) | (i32::from(second) << 16)
+    }
+    #[inline(always)]
+    fn load<L: Lanes>(lanes: L, row: &[i8]) -> L::I {
+        lanes.load_pairs(row)
     }
     fn in_place<'a>(c: &'a mut Block<'_, i32>) -> Option<Block<'a, i32>> {
         Some(c.reborrow())

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::block::Block;
-use super::packing::pack_panel;
+use super::packing::PackPanels;
 use super::tile::{COLS, MultiplyTile, PanelWidth, ROWS};
 use super::{Factor, Form};
 use crate::scratch::Scratch;
@@ -53,11 +53,8 @@ fn multiply<T: Factor>(cpu: &Cpu, form: Form, a: &[T], b: &[T], c: &mut [T::Outp
     let panel_length = k.div_ceil(T::DEPTH) * width;
     for group in column_groups(n, panel_length, width) {
         let mut panels = Scratch::take(group.len().div_ceil(width) * panel_length);
-        let starts = group.clone().step_by(width);
-        for (start, panel) in starts.zip(panels.chunks_exact_mut(panel_length)) {
-            let cols = start..group.end.min(start + width);
-            pack_panel(b, form, shape, cols, panel, width);
-        }
+        let (cols, packed) = (group.clone(), &mut *panels);
+        cpu.isa.run(PackPanels { b, form, shape, cols, panels: packed });
         for cols in pieces(group.clone(), COLS) {
             let first_panel = (cols.start - group.start) / width;
             let panels = &panels[first_panel * panel_length..];

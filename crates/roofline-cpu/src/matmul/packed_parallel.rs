@@ -6,7 +6,7 @@
 
 use super::block::Block;
 use super::packed::column_groups;
-use super::packing::pack_panel;
+use super::packing::PackPanels;
 use super::tile::{COLS, MultiplyTile, PanelWidth, ROWS};
 use super::{Factor, Form};
 use crate::scratch::Scratch;
@@ -53,11 +53,8 @@ fn multiply<T: Factor>(cpu: &Cpu, form: Form, a: &[T], b: &[T], c: &mut [T::Outp
     for group in column_groups(n, panel_length, width) {
         let mut panels = Scratch::take(group.len().div_ceil(width) * panel_length);
         cpu.pool.run_pieces(&mut panels, panel_length, PACK, |offset, panels| {
-            let starts = (group.start + offset / panel_length * width..).step_by(width);
-            for (start, panel) in starts.zip(panels.chunks_exact_mut(panel_length)) {
-                let cols = start..group.end.min(start + width);
-                pack_panel(b, form, shape, cols, panel, width);
-            }
+            let cols = group.start + offset / panel_length * width..group.end;
+            cpu.isa.run(PackPanels { b, form, shape, cols, panels });
         });
         let panels = &*panels;
         let across = group.len().div_ceil(tile_cols);

@@ -8,12 +8,18 @@
 
 use std::ops::Range;
 
-use super::{Factor, Form};
-use crate::Product;
+use super::Form;
+use super::factor::{Factor, Number};
+use crate::lanes::{Lanes, MAX_LANES};
+use crate::{Product, Vectorize};
 
 /// Rows of `source` \[_,k\] as a panel: the elements `depth` of each row.
-/// Serves A, and B where it is \[n,k\].
-pub(super) fn pack_rows<T: Factor>(
+/// Serves A, and B where it is \[n,k\]. Squares of it are transposed in
+/// registers, and written step by step: where a vector is wider than the panel,
+/// the next step overwrites what is too much.
+#[inline(always)]
+pub(super) fn pack_rows<L: Lanes, T: Factor>(
+    lanes: L,
     source: &[T],
     k: usize,
     rows: Range<usize>,
@@ -21,20 +27,40 @@ pub(super) fn pack_rows<T: Factor>(
     panel: &mut [T::Number],
     width: usize,
 ) {
-    if rows.len() < width {
-        panel.fill(T::Number::default());
-    }
-    for (lane, row) in rows.enumerate() {
-        let row = &source[row * k..][depth.clone()];
-        let targets = panel[lane..].iter_mut().step_by(width);
-        for (elements, target) in row.chunks(T::DEPTH).zip(targets) {
-            let second = elements.get(1).copied().unwrap_or_default();
-            *target = T::pack(elements[0], second);
+    let zero = T::Number::splat(lanes, T::Number::default());
+    for first_step in (0..depth.len().div_ceil(T::DEPTH)).step_by(L::LANES) {
+        for first_lane in (0..width).step_by(L::LANES) {
+            let mut square = lanes.square(zero);
+            let rows = rows.clone().skip(first_lane);
+            for (row, packed) in rows.zip(square.as_mut()) {
+                let row = &source[row * k..][depth.clone()][first_step * T::DEPTH..];
+                *packed =
+                    if row.len() >= L::LANES * T::DEPTH { T::load(lanes, row) } else { load_end(lanes, row) };
+            }
+            let square = T::Number::transpose(lanes, square);
+            let steps = panel[first_step * width..].chunks_mut(width).len().min(L::LANES);
+            for (step, &column) in square.as_ref()[..steps].iter().enumerate() {
+                let start = (first_step + step) * width + first_lane;
+                let end = panel.len().min(start + L::LANES);
+                T::Number::put(lanes, column, false, &mut panel[start..end]);
+            }
         }
     }
 }
 
+/// The packed numbers of the end of a row, zero beyond it.
+#[inline(always)]
+fn load_end<L: Lanes, T: Factor>(lanes: L, row: &[T]) -> <T::Number as Number>::Vector<L> {
+    let mut packed = [T::Number::default(); MAX_LANES];
+    for (packed, elements) in packed.iter_mut().zip(row.chunks(T::DEPTH)) {
+        let second = elements.get(1).copied().unwrap_or_default();
+        *packed = T::pack(elements[0], second);
+    }
+    T::Number::load(lanes, &packed)
+}
+
 /// Columns of `source` \[k,n\] as a panel over the whole depth.
+#[inline(always)]
 fn pack_columns<T: Factor>(
     source: &[T],
     n: usize,
@@ -59,17 +85,31 @@ fn pack_columns<T: Factor>(
     }
 }
 
-/// The columns `cols` of the product as a panel of B over the whole depth.
-pub(super) fn pack_panel<T: Factor>(
-    b: &[T],
-    form: Form,
-    shape: Product,
-    cols: Range<usize>,
-    panel: &mut [T::Number],
-    width: usize,
-) {
-    match form {
-        Form::Transposed => pack_rows(b, shape.k, cols, 0..shape.k, panel, width),
-        Form::Straight => pack_columns(b, shape.n, cols, panel, width),
+/// Packs the columns `cols` of the product, panel after panel, over the whole
+/// depth.
+pub(super) struct PackPanels<'a, T: Factor> {
+    pub(super) b: &'a [T],
+    pub(super) form: Form,
+    pub(super) shape: Product,
+    pub(super) cols: Range<usize>,
+    pub(super) panels: &'a mut [T::Number],
+}
+
+impl<T: Factor> Vectorize for PackPanels<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let PackPanels { b, form, shape, cols, panels } = self;
+        let Product { n, k, .. } = shape;
+        let width = 2 * L::LANES;
+        let panels = panels.chunks_exact_mut(k.div_ceil(T::DEPTH) * width);
+        for (start, panel) in cols.clone().step_by(width).zip(panels) {
+            let cols = start..cols.end.min(start + width);
+            match form {
+                Form::Transposed => pack_rows(lanes, b, k, cols, 0..k, panel, width),
+                Form::Straight => pack_columns(b, n, cols, panel, width),
+            }
+        }
     }
 }

@@ -19,7 +19,7 @@ use crate::scratch::Scratch;
 /// two thirds of a first cache of 48 KiB.
 const STEPS: usize = 256;
 /// Rows of C in one tile, so that the packed block of A fits a second cache.
-pub(super) const ROWS: usize = 16 * 14;
+pub(super) const ROWS: usize = 32 * 14;
 /// Columns of C in one tile.
 pub(super) const COLS: usize = 1024;
 
@@ -82,7 +82,7 @@ fn sum_tile<L: Lanes, T: Factor>(
         let row_starts = rows.clone().step_by(L::TILE_ROWS);
         for (start, strip) in row_starts.zip(packed.chunks_exact_mut(strip_length)) {
             let end = rows.end.min(start + L::TILE_ROWS);
-            pack_rows(a, k, start..end, depth.clone(), strip, L::TILE_ROWS);
+            pack_rows(lanes, a, k, start..end, depth.clone(), strip, L::TILE_ROWS);
         }
         for (index, panel) in panels.chunks_exact(all_steps * panel_width).enumerate() {
             let panel = &panel[first * panel_width..][..steps * panel_width];
