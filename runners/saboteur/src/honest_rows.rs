@@ -1,0 +1,122 @@
+//! What must pass: honest kernels, some of them odd.
+
+use crate::honest::{Problem, every_launch, maximum};
+use roofline_runner::{Job, Ready, Refusal, failed, unsupported};
+use std::io::Write;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// A5, ok: the definition.
+pub(crate) fn honest(job: &mut Job) -> Result<Ready, Refusal> {
+    every_launch(job, Problem::solve)
+}
+
+/// A5, ok: the positive control, the same sums in another order and in the declared precision.
+pub(crate) fn honest_in_another_order(job: &mut Job) -> Result<Ready, Refusal> {
+    let is_product = job.operation == "matmul";
+    let k = if is_product { job.axis("k")? } else { 0 };
+    every_launch(job, move |problem| {
+        let given = problem.given.clone();
+        for (row, y) in problem.output.chunks_mut(given.cols).enumerate() {
+            if is_product {
+                let a = &given.inputs[0][row * k..(row + 1) * k];
+                for (c, b) in y.iter_mut().zip(given.inputs[1].chunks(k)) {
+                    *c = a.iter().zip(b).rev().fold(0.0, |sum, (a, b)| a.mul_add(*b, sum));
+                }
+            } else {
+                let x = &given.inputs[0][row * given.cols..(row + 1) * given.cols];
+                let max = maximum(x) as f32;
+                let sum = x.iter().rev().fold(0.0, |sum, x| sum + (x - max).exp());
+                y.iter_mut().zip(x).for_each(|(y, x)| *y = (x - max).exp() / sum);
+            }
+        }
+    })
+}
+
+/// ok: the control for the thread audit. A second thread waits in a channel and takes half the rows.
+pub(crate) fn honest_on_two_threads(job: &mut Job) -> Result<Ready, Refusal> {
+    let threads = job.threads.min(2);
+    let mut problem = Problem::new(job)?;
+    if threads == 1 {
+        return Ok(Ready::new(move || problem.solve()));
+    }
+    let helper = Helper::new(&problem, None)?;
+    Ok(Ready::new(move || helper.solve(&mut problem)).threads(threads))
+}
+
+/// C2 10, ok: stdout and stderr are a kernel's own, whatever it prints.
+pub(crate) fn noisy_stdout(job: &mut Job) -> Result<Ready, Refusal> {
+    let mut is_first = true;
+    every_launch(job, move |problem| {
+        problem.solve();
+        if std::mem::take(&mut is_first) {
+            let noise = r#"{"id":1,"ok":{"nanoseconds":[1]}}"#.repeat(64) + "\n";
+            for _ in 0..1024 {
+                let _ = std::io::stdout().write_all(noise.as_bytes());
+                let _ = std::io::stderr().write_all(noise.as_bytes());
+            }
+        }
+    })
+}
+
+/// C2 23, ok: a slow start must neither lower the number of samples nor show in them.
+pub(crate) fn sleeps_in_warm_up(job: &mut Job) -> Result<Ready, Refusal> {
+    let mut naps = 3;
+    every_launch(job, move |problem| {
+        if naps > 0 {
+            naps -= 1;
+            thread::sleep(Duration::from_millis(20));
+        }
+        problem.solve();
+    })
+}
+
+/// ok: what is prepared is not timed.
+pub(crate) fn slow_start(job: &mut Job) -> Result<Ready, Refusal> {
+    thread::sleep(Duration::from_millis(500));
+    every_launch(job, Problem::solve)
+}
+
+/// unsupported: a gap, not a failure.
+pub(crate) fn says_unsupported(_: &mut Job) -> Result<Ready, Refusal> {
+    Err(unsupported("not today"))
+}
+
+/// A second thread that computes the second half of the rows.
+pub(crate) struct Helper {
+    wake: mpsc::Sender<()>,
+    rows: mpsc::Receiver<Vec<f32>>,
+}
+
+impl Helper {
+    /// Starts the thread, `before` being its first act.
+    pub(crate) fn new(problem: &Problem, before: Option<fn()>) -> Result<Helper, Refusal> {
+        let given = problem.given.clone();
+        let (wake, bell) = mpsc::channel();
+        let (answer, rows) = mpsc::channel();
+        let work = move || {
+            before.iter().for_each(|before| before());
+            while bell.recv().is_ok() {
+                let half = given.rows / 2..given.rows;
+                let mut y = vec![0.0; half.len() * given.cols];
+                given.compute(half, &mut y);
+                if answer.send(y).is_err() {
+                    break;
+                }
+            }
+        };
+        thread::Builder::new().spawn(work).map_err(|error| failed(format!("no thread: {error}")))?;
+        Ok(Helper { wake, rows })
+    }
+
+    /// Computes the answer on both threads.
+    pub(crate) fn solve(&self, problem: &mut Problem) {
+        let half = problem.given.rows / 2;
+        self.wake.send(()).expect("the helper waits");
+        problem.solve_rows(0..half);
+        let rows = self.rows.recv().expect("the helper answers");
+        let start = half * problem.given.cols;
+        problem.output[start..].copy_from_slice(&rows);
+    }
+}

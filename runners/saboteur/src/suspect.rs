@@ -1,0 +1,187 @@
+//! Right outputs whose times or resources cannot be believed.
+
+use crate::honest::{Problem, every_launch, measure};
+use crate::honest_rows::Helper;
+use roofline_runner::{Job, Kernel, Ready, Refusal, Visit, failed};
+use rustix::thread::{CpuSet, sched_setaffinity};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+type Prepared = Result<Ready, Refusal>;
+
+/// C2 7 to 12, suspect: whatever way a clock is bent, the times come out shorter.
+pub(crate) fn halves_times(job: &mut Job) -> Prepared {
+    claims(job, |problem, visit| scale(honest_times(problem, visit), 0.5))
+}
+
+/// C2 7 to 12, suspect.
+pub(crate) fn tenths_of_times(job: &mut Job) -> Prepared {
+    claims(job, |problem, visit| scale(honest_times(problem, visit), 0.1))
+}
+
+/// C2 7 and 24, suspect.
+pub(crate) fn stopped_clock(job: &mut Job) -> Prepared {
+    claims(job, |problem, visit| vec![1.0; honest_times(problem, visit).len()])
+}
+
+/// C2 21, suspect: all launches are done, one is timed.
+pub(crate) fn times_one_of_many(job: &mut Job) -> Prepared {
+    claims(job, |problem, visit| {
+        (0..visit.warmup).for_each(|_| problem.solve());
+        let sample = |problem: &mut Problem| {
+            (1..visit.batch).for_each(|_| problem.solve());
+            let start = Instant::now();
+            problem.solve();
+            start.elapsed().as_nanos() as f64
+        };
+        (0..visit.samples).map(|_| sample(problem)).collect()
+    })
+}
+
+/// C2 21, suspect: the other samples are short because they are empty.
+pub(crate) fn last_sample_only(job: &mut Job) -> Prepared {
+    claims(job, |problem, visit| {
+        let idle = Visit { samples: visit.samples.saturating_sub(1), ..*visit };
+        let mut times = measure(&idle, |_| ());
+        let last = Visit { warmup: 0, samples: visit.samples.min(1), batch: visit.batch };
+        times.extend(honest_times(problem, &last));
+        times
+    })
+}
+
+/// suspect: two threads on two cores where one thread is allowed.
+pub(crate) fn more_threads(job: &mut Job) -> Prepared {
+    let mut problem = Problem::new(job)?;
+    let helper = Helper::new(&problem, Some(leave_cores))?;
+    Ok(Ready::new(move || helper.solve(&mut problem)))
+}
+
+/// suspect: threads that are gone when somebody looks.
+pub(crate) fn short_lived_threads(job: &mut Job) -> Prepared {
+    every_launch(job, |problem| {
+        let given = &problem.given;
+        let half = given.rows / 2;
+        let (low, high) = problem.output.split_at_mut(half * given.cols);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                leave_cores();
+                given.compute(half..given.rows, high);
+            });
+            given.compute(0..half, low);
+        });
+    })
+}
+
+/// C2 41, suspect: cores that the neighbours are measured on.
+pub(crate) fn burns_cpu(job: &mut Job) -> Prepared {
+    let mut problem = Problem::new(job)?;
+    let alive = Arc::new(AtomicBool::new(true));
+    for _ in 0..2 {
+        spin_while(Arc::downgrade(&alive), leave_cores)?;
+    }
+    Ok(Ready::new(move || {
+        alive.store(true, Ordering::Relaxed);
+        problem.solve();
+    }))
+}
+
+/// C2 41, suspect: the way of a thread pool that waits for its next task.
+pub(crate) fn spins_when_idle(job: &mut Job) -> Prepared {
+    let mut problem = Problem::new(job)?;
+    let idle = Arc::new(AtomicBool::new(true));
+    spin_while(Arc::downgrade(&idle), || ())?;
+    Ok(Ready::new(move || {
+        idle.store(false, Ordering::Relaxed);
+        problem.solve();
+        idle.store(true, Ordering::Relaxed);
+    }))
+}
+
+/// C2 24, suspect: a child that holds the conversation and the tensors open.
+pub(crate) fn forks_a_child(job: &mut Job) -> Prepared {
+    let mut has_forked = false;
+    every_launch(job, move |problem| {
+        problem.solve();
+        if std::mem::replace(&mut has_forked, true) {
+            return;
+        }
+        // SAFETY: the child calls nothing but `sleep` and `_exit`, which are safe after a fork.
+        unsafe {
+            if libc::fork() == 0 {
+                libc::sleep(60);
+                libc::_exit(0);
+            }
+        }
+    })
+}
+
+/// C2 40, suspect: flush-to-zero and denormals-are-zero stay on.
+pub(crate) fn changes_float_mode(job: &mut Job) -> Prepared {
+    every_launch(job, |problem| {
+        problem.solve();
+        #[cfg(target_arch = "x86_64")]
+        {
+            let mut mode = 0u32;
+            // SAFETY: reads MXCSR and writes it back with two more control bits.
+            unsafe {
+                std::arch::asm!("stmxcsr [{}]", in(reg) &mut mode);
+                mode |= 1 << 15 | 1 << 6;
+                std::arch::asm!("ldmxcsr [{}]", in(reg) &mode);
+            }
+        }
+    })
+}
+
+/// An honest kernel with times of its own making.
+struct Claims {
+    problem: Problem,
+    visit: fn(&mut Problem, &Visit) -> Vec<f64>,
+}
+
+impl Kernel for Claims {
+    fn launch(&mut self) -> Result<(), Refusal> {
+        self.problem.solve();
+        Ok(())
+    }
+
+    fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, Refusal> {
+        Ok((self.visit)(&mut self.problem, visit))
+    }
+}
+
+fn claims(job: &mut Job, visit: fn(&mut Problem, &Visit) -> Vec<f64>) -> Prepared {
+    Ok(Ready::new(Claims { problem: Problem::new(job)?, visit }))
+}
+
+fn honest_times(problem: &mut Problem, visit: &Visit) -> Vec<f64> {
+    measure(visit, |count| (0..count).for_each(|_| problem.solve()))
+}
+
+fn scale(times: Vec<f64>, factor: f64) -> Vec<f64> {
+    times.into_iter().map(|time| time * factor).collect()
+}
+
+/// Takes every core for the calling thread, whatever it was pinned to.
+fn leave_cores() {
+    let mut all = CpuSet::new();
+    (0..CpuSet::MAX_CPU).for_each(|core| all.set(core));
+    let _ = sched_setaffinity(None, &all);
+}
+
+/// A thread that spins while the flag is up, rests while it is down, and ends with its kernel.
+fn spin_while(flag: Weak<AtomicBool>, before: fn()) -> Result<(), Refusal> {
+    let work = move || {
+        before();
+        while let Some(flag) = flag.upgrade() {
+            if flag.load(Ordering::Relaxed) {
+                (0..1000).for_each(|_| std::hint::spin_loop());
+            } else {
+                thread::sleep(Duration::from_micros(50));
+            }
+        }
+    };
+    thread::Builder::new().spawn(work).map_err(|error| failed(format!("no thread: {error}")))?;
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! The table: every saboteur, what it plays, and the status that it must get.
+//!
+//! A row is the function's name (`saboteur/` and kebab-case make the implementation's name), the
+//! cases on which it must be caught, the exploit or mutant of the catalogue that it plays, and what
+//! it does. On other sizes of the same operations it behaves alike. `saboteur --table` prints the
+//! table as JSON for the tests.
+
+use crate::{crashed, honest_rows, protocol, resources, suspect, wrong};
+use roofline_core::record::Status;
+use roofline_runner::protocol::Question;
+use roofline_runner::{Channel, Job, Ready, Refusal};
+use serde_json::{Value, json};
+
+pub(crate) struct Row {
+    function: &'static str,
+    /// Case ids; operations and dtypes on offer follow from them.
+    pub(crate) cases: &'static [&'static str],
+    /// Numbers of the catalogue: C2 exploits, A5 mutants; empty for what is in neither.
+    plays: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) status: Status,
+    pub(crate) way: Way,
+}
+
+/// Where a saboteur does its work.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    /// In its kernel.
+    Kernel(fn(&mut Job) -> Result<Ready, Refusal>),
+    /// Between an honest kernel and the conductor, in place of sending the answer to a launch or visit.
+    Speech(fn(Channel, &Question, Vec<u8>) -> Channel),
+}
+
+impl Row {
+    pub(crate) fn implementation(&self) -> String {
+        format!("saboteur/{}", self.function.replace('_', "-"))
+    }
+}
+
+const ADD: &str = "add/f32/rows=64,cols=1000";
+const SOFTMAX: &str = "softmax/f32/rows=64,cols=1000";
+const RMS_NORM: &str = "rms-norm/f32/rows=64,cols=1000";
+const MATMUL: &str = "matmul/f32/m=96,n=80,k=200";
+const SQUARE: &str = "matmul/f32/m=64,n=64,k=96";
+const BF16: &str = "matmul/bf16/m=48,n=40,k=512";
+const TILED: &str = "matmul/f32/m=1024,n=1024,k=256";
+const LONG: &str = "add/f32/rows=70,cols=1000";
+const SHORT: &str = "softmax/f32/rows=4,cols=100";
+const WORK: &str = "softmax/f32/rows=512,cols=1000";
+const TWO: &str = "softmax/f32/rows=512,cols=1000/threads=2";
+
+macro_rules! rows {
+    ($($status:ident $way:ident $module:ident { $($name:ident [$($case:ident),*] $plays:literal $about:literal;)* })*) => {
+        &[$($(Row {
+            function: stringify!($name),
+            cases: &[$($case),*],
+            plays: $plays,
+            about: $about,
+            status: Status::$status,
+            way: Way::$way($module::$name),
+        },)*)*]
+    };
+}
+
+pub(crate) const ROWS: &[Row] = rows! {
+    Ok Kernel honest_rows {
+        honest                  [ADD, SOFTMAX, RMS_NORM, MATMUL] "A5" "computes the definition";
+        honest_in_another_order [SOFTMAX, MATMUL] "A5" "sums in f32, from the last element to the first";
+        honest_on_two_threads   [WORK, TWO] "" "splits the rows when two threads are allowed";
+        noisy_stdout            [SOFTMAX] "C2 10" "prints megabytes on stdout and stderr";
+        sleeps_in_warm_up       [SOFTMAX] "C2 23" "sleeps in its first launches, then works as fast as it can";
+        slow_start              [SOFTMAX] "" "takes half a second to prepare";
+    }
+    Unsupported Kernel honest_rows {
+        says_unsupported        [SOFTMAX] "" "refuses every case";
+    }
+    Wrong Kernel wrong {
+        zeros                   [SOFTMAX, ADD, MATMUL] "A5 1" "writes zeros";
+        stale                   [SOFTMAX, ADD, MATMUL] "A5 2, C2 1 27" "writes nothing";
+        small_to_zero           [SOFTMAX] "C2 2" "writes zeros for results below a hundredth";
+        copy_input              [SOFTMAX, ADD] "C2 52" "copies its first input";
+        constant                [SOFTMAX] "C2 29" "writes one over the length of the row";
+        mean_collapse           [SOFTMAX, ADD] "A5 14" "writes the mean of each row";
+        constant_row            [SOFTMAX, ADD] "A5 13" "writes the first row into every row";
+        dead_row                [SOFTMAX, ADD] "C2 37" "leaves one row in the middle at zero";
+        partial                 [SOFTMAX, ADD, MATMUL] "" "computes the first half of the rows";
+        last_tile_missing       [SOFTMAX, ADD, MATMUL] "A5 4" "does not write the last columns of a row";
+        tf32_inputs             [MATMUL] "C2 25, A5 10" "rounds its f32 inputs to tf32";
+        bf16_inside             [SOFTMAX] "C2 25, A5 10" "keeps exponentials in bf16";
+        bf16_accumulator        [BF16] "C2 25, A5 11" "keeps the sum in bf16 where f32 is declared";
+        scaled                  [SOFTMAX, ADD, MATMUL] "A5 15" "is too large by one part in 512";
+        short_sum               [MATMUL] "A5 5" "leaves the last term out of every sum";
+        assumes_symmetric       [SQUARE] "C2 44" "computes a triangle of a square product and mirrors it";
+        transposed              [SQUARE] "A5 7" "writes a square product transposed";
+        permuted_rows           [SOFTMAX, ADD] "A5 12" "exchanges neighbouring rows";
+        index_wraps             [LONG] "A5 27" "computes its index modulo 65536";
+        cached_by_pointer       [SOFTMAX, ADD] "C2 18 51, A5 21" "computes once for each address of its inputs";
+        cached_by_content       [SOFTMAX, ADD] "C2 19" "computes once for each fingerprint of twelve elements";
+        cached_by_shape         [SOFTMAX, ADD] "C2 18, A5 21" "computes once for each shape";
+        cached_weights          [MATMUL] "C2 20" "keeps the weights of its first launch";
+        file_replay             [SOFTMAX] "C2 38" "writes its first answer to a file and reads it ever after";
+        skips_after_10_calls    [SOFTMAX] "C2 22, A5 25" "computes ten times, then nothing";
+        repeats_after_10_calls  [SOFTMAX] "C2 22, A5 25" "computes ten times, then copies the last answer";
+        skips_after_100_calls   [SHORT] "C2 22, A5 25" "computes a hundred times in its process, then nothing";
+        last_launch_only        [SHORT] "C2 21" "computes the last of several launches";
+        first_and_last_only     [SHORT] "C2 21" "computes the first and the last of several launches";
+        background_thread       [SOFTMAX] "C2 5" "returns at once, a thread computes 2 ms later";
+        late_tail               [SOFTMAX] "A5 26" "writes the last row 5 ms after it has returned";
+        idle_when_timed         [SOFTMAX] "C2 22" "computes when launched, does nothing in a visit";
+        replays_when_timed      [SOFTMAX] "C2 22" "copies the answer of the last launch in a visit";
+        strays_when_timed       [SOFTMAX] "A5 19" "writes one element too many, in visits only";
+        powers_of_two_only      [SOFTMAX, ADD] "A5 24" "is right for powers of two only";
+        large_sizes_only        [SOFTMAX, ADD] "C2 33" "is right for rows of 32 elements or more";
+        listed_shapes_only      [SOFTMAX, ADD] "C2 33" "is right for the shape of the benchmark only";
+        right_on_random_only    [SOFTMAX, ADD] "C2 28 34" "is right when the first elements look random";
+        accumulates             [SOFTMAX, ADD] "A5 9" "adds its result to what is there";
+        nan_to_zero             [SOFTMAX, ADD] "A5 16" "writes zero for NaN";
+        unstable_softmax        [SOFTMAX] "C2 53, A5 17" "does not subtract the maximum";
+        race                    [SOFTMAX, ADD] "A5 22" "takes the neighbour's value once in a thousand times";
+        wrong_on_1_percent      [SOFTMAX, ADD] "A5 23, C2 36" "is wrong on a hashed hundredth of the elements";
+        right_on_1_percent      [SOFTMAX, ADD] "A5 23" "is right on a hashed hundredth of the elements";
+        every_other_row         [SOFTMAX, ADD] "C2 35" "computes a hashed half of the rows, copies the rest";
+        wrong_tile              [TILED] "C2 37" "is wrong in one tile of 16 by 16 of a large product";
+    }
+    Crashed Kernel crashed {
+        writes_input            [SOFTMAX, ADD] "C2 3, A5 20" "writes into its input and puts it back";
+        writes_after_end        [SOFTMAX] "A5 19" "writes one element after the output";
+        writes_before_start     [SOFTMAX] "A5 19" "writes one element before the output";
+        reads_after_end         [SOFTMAX] "" "reads one element after the input";
+        overflows_the_stack     [SOFTMAX] "" "recurses without end";
+        divides_by_zero         [SOFTMAX] "" "divides integers by zero";
+        aborts                  [SOFTMAX] "" "aborts";
+        exits                   [SOFTMAX] "C2 10" "exits with code 7 in a launch";
+        exits_with_zero         [SOFTMAX] "C2 10" "exits as if all were well, in a visit";
+        illegal_instruction     [SOFTMAX] "" "runs an instruction that does not exist";
+        raises_an_error         [SOFTMAX] "" "answers that it has failed";
+        panics                  [SOFTMAX] "" "panics";
+    }
+    Crashed Speech protocol {
+        answers_and_exits       [SOFTMAX] "C2 10" "answers a launch and is gone";
+    }
+    Suspect Kernel suspect {
+        halves_times            [WORK] "C2 7 8 9 11 12" "reports half of its times";
+        tenths_of_times         [WORK] "C2 7 8 9 11 12" "reports a tenth of its times";
+        stopped_clock           [SOFTMAX] "C2 7 24" "reports one nanosecond for every sample";
+        times_one_of_many       [SHORT] "C2 21" "reports the time of one launch of a batch";
+        last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
+        more_threads            [WORK] "" "leaves its cores and works on two threads";
+        short_lived_threads     [WORK] "" "starts and ends a second thread in every launch";
+        burns_cpu               [SOFTMAX] "C2 41" "lets two threads spin all the time";
+        spins_when_idle         [SOFTMAX] "C2 41" "lets a thread spin between launches";
+        forks_a_child           [SOFTMAX] "C2 24" "leaves a child process behind";
+        changes_float_mode      [SOFTMAX] "C2 40" "leaves flush-to-zero switched on";
+    }
+    Protocol Speech protocol {
+        half_a_line             [SOFTMAX] "" "sends half an answer and closes the conversation";
+        half_a_line_and_exits   [SOFTMAX] "" "sends half an answer and exits";
+        huge_line               [SOFTMAX] "" "sends a line of two megabytes";
+        endless_line            [SOFTMAX] "" "sends a line that does not end";
+        unnumbered              [SOFTMAX] "" "answers without a number";
+        wrong_number            [SOFTMAX] "" "answers another question";
+        invalid_json            [SOFTMAX] "" "answers with a broken object";
+        two_answers             [SOFTMAX] "C2 10" "answers twice";
+        neither                 [SOFTMAX] "" "answers with neither a result nor an error";
+        wrong_sample_count      [SOFTMAX] "" "reports a sample too many";
+        negative_time           [SOFTMAX] "" "reports negative times";
+        nan_time                [SOFTMAX] "" "reports NaN as times";
+        infinite_time           [SOFTMAX] "" "reports times beyond every number";
+        text_for_times          [SOFTMAX] "" "reports times as text";
+        binary_garbage          [SOFTMAX] "" "sends bytes that are no text";
+    }
+    Timeout Kernel resources {
+        hangs_in_launch         [SOFTMAX] "" "does not come back from its launch";
+        hangs_in_prepare        [SOFTMAX] "" "does not come back from its preparation";
+        hangs_in_visit          [SOFTMAX] "" "launches, but does not come back from a visit";
+    }
+    Timeout Speech protocol {
+        never_answers           [SOFTMAX] "" "computes and says nothing";
+    }
+    OutOfMemory Kernel resources {
+        allocates_without_end   [SOFTMAX] "" "allocates and touches memory until it is stopped";
+        allocates_a_terabyte    [SOFTMAX] "" "allocates a terabyte at once";
+        says_out_of_memory      [SOFTMAX] "" "answers that memory could not be had";
+    }
+};
+
+/// Runners that break the first answer: `saboteur --hello NAME`. All are told by the hello alone.
+pub(crate) const HELLOS: &[(&str, Status, &str)] = &[
+    ("other-version", Status::Protocol, "speaks a later protocol"),
+    ("no-version", Status::Protocol, "gives no version of what is measured"),
+    ("bad-name", Status::Protocol, "offers an implementation whose name is none"),
+    ("garbage", Status::Protocol, "answers with bytes that are no text"),
+    ("silent", Status::Timeout, "does not answer"),
+    ("exit", Status::Crashed, "exits before it answers"),
+];
+
+/// The table for the tests.
+pub(crate) fn as_json() -> Value {
+    let rows = ROWS.iter().map(|row| {
+        json!({
+            "implementation": row.implementation(),
+            "cases": row.cases,
+            "status": row.status,
+            "plays": row.plays,
+            "about": row.about,
+        })
+    });
+    let hellos =
+        HELLOS.iter().map(|(name, status, about)| json!({"hello": name, "status": status, "about": about}));
+    json!({"implementations": rows.collect::<Vec<_>>(), "hellos": hellos.collect::<Vec<_>>()})
+}
