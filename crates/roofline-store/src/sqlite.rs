@@ -41,11 +41,17 @@ pub(crate) struct Sqlite {
 impl Sqlite {
     pub(crate) fn open(path: &Path) -> Result<Sqlite, StoreError> {
         let path = absolute(path)?;
-        match fs::metadata(&path) {
-            Ok(metadata) => refuse_foreign(&path, &metadata)?,
+        let there = fs::metadata(&path);
+        match &there {
+            Ok(metadata) => refuse_foreign(&path, metadata)?,
             Err(_) => make_folder(&path)?,
         }
-        let mut store = Sqlite::connect(path, OpenFlags::SQLITE_OPEN_CREATE)?;
+        let connected = Sqlite::connect(path, OpenFlags::SQLITE_OPEN_CREATE);
+        let mut store = connected.map_err(|error| match error {
+            // The folder is there, so that a file could not be made in it.
+            StoreError::Unopened { path, .. } if there.is_err() => StoreError::ReadOnly { path },
+            error => error,
+        })?;
         store.migrate()?;
         Ok(store)
     }

@@ -1,0 +1,66 @@
+//! A table in GitHub's Markdown, then a list of the rows that failed.
+
+use super::table::{HEADER, cells};
+use crate::row::{LONGEST_STATUS, Row, summary, worst};
+use crate::text::escape;
+use crate::{Report, Style};
+
+pub(super) fn write(report: &Report, _: Style) -> String {
+    let rows: Vec<Row> = report.records.iter().map(Row::new).collect();
+    let mut text = String::new();
+    if !rows.is_empty() {
+        text += &format!("| {} |\n", HEADER.join(" | "));
+        text += "| --- | --- | ---: | ---: | ---: | --- | --- |\n";
+        for row in &rows {
+            text += &format!("| {} |\n", cells(row, LONGEST_STATUS).map(|cell| literal(&cell)).join(" | "));
+        }
+        text.push('\n');
+    }
+    text += &format!("{}.\n", summary(report.records));
+    let failed: Vec<&Row> = rows.iter().filter(|row| row.has_details(LONGEST_STATUS)).collect();
+    if !failed.is_empty() {
+        text.push('\n');
+    }
+    for row in failed {
+        let record = row.record;
+        text += &format!("- {} is {}", code(&record.row()), record.status);
+        if !record.why.is_empty() {
+            text += &format!(": {}", literal(&escape(&record.why)));
+        }
+        if let Some(fault) = &record.gate.fault {
+            text += &format!("; worst {}", literal(&escape(&worst(fault))));
+            if let Some(pattern) = &fault.pattern {
+                text += &format!("; {}", literal(&escape(&pattern.to_string())));
+            }
+        }
+        if !record.reproduce.is_empty() {
+            text += &format!(". Reproduce: {}", code(&record.reproduce));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// Text that Markdown leaves as it is, also within a table.
+fn literal(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' => escaped.extend(['\\', c]),
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '&' => escaped += "&amp;",
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A code span, fenced by more backticks than the text has in a row.
+fn code(text: &str) -> String {
+    let text = escape(text);
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let space = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
+    format!("{fence}{space}{text}{space}{fence}")
+}

@@ -1,0 +1,35 @@
+//! Records as text: tables for people, formats for programs, and why a row is as it is.
+//!
+//! Functions from records to text and nothing else: no file, no terminal, no clock. Records may come
+//! from an old or hostile store, so nothing here panics on what they say, and text that reaches a
+//! terminal has its control characters escaped. To add a format, write `formats/<name>.rs` and add
+//! its line to [`FORMATS`].
+#![forbid(unsafe_code)]
+
+mod explain;
+mod formats;
+mod plot;
+mod row;
+mod text;
+
+pub use explain::explain;
+pub use formats::csv::COLUMNS as CSV_COLUMNS;
+pub use formats::{FORMATS, Format, UnknownFormat};
+
+use roofline_core::record::{Record, Run};
+
+/// What is reported: records, and the run that they are of where there is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    pub run: Option<&'a Run>,
+    pub records: &'a [Record],
+}
+
+/// How text for people looks; formats for programs ignore it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style {
+    /// Escape sequences of ANSI. What colour says, a word says as well.
+    pub colour: bool,
+    /// Columns of the terminal; `None` wraps nothing.
+    pub width: Option<u16>,
+}

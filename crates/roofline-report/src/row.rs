@@ -1,0 +1,196 @@
+//! What a record shows in one row, for every format alike.
+
+use crate::text::{Colour, NONE, count, escape, plural, shorten, width};
+use roofline_core::case::Case;
+use roofline_core::judge::Fault;
+use roofline_core::ops::RateUnit;
+use roofline_core::record::{Grade, Record, Sample, Status};
+use roofline_core::stats::quantile;
+use roofline_core::units::{BytesPerSecond, FlopsPerSecond, Seconds};
+use std::fmt;
+
+/// Longest status in a table, in columns; longer reasons stand below it.
+pub(crate) const LONGEST_STATUS: usize = 48;
+/// In less room than this a reason is not begun.
+pub(crate) const LEAST_REASON: usize = 24;
+
+/// A record with what follows from it.
+pub(crate) struct Row<'a> {
+    pub(crate) record: &'a Record,
+    /// `None` when the id is not one, as an old or damaged store may have it.
+    case: Option<Case>,
+}
+
+/// What a row says for the rate: of traffic or of arithmetic, as its operation has it.
+#[derive(Clone, Copy)]
+pub(crate) enum Rate {
+    Bytes(BytesPerSecond),
+    Flops(FlopsPerSecond),
+}
+
+impl Rate {
+    pub(crate) fn value(self) -> f64 {
+        match self {
+            Rate::Bytes(rate) => rate.0,
+            Rate::Flops(rate) => rate.0,
+        }
+    }
+
+    pub(crate) fn unit(self) -> &'static str {
+        match self {
+            Rate::Bytes(_) => "B/s",
+            Rate::Flops(_) => "FLOP/s",
+        }
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            _ if !(1e-3..1e16).contains(&self.value()) => write!(f, "{:.2e} {}", self.value(), self.unit()),
+            Rate::Bytes(rate) => write!(f, "{rate}"),
+            Rate::Flops(rate) => write!(f, "{rate}"),
+        }
+    }
+}
+
+impl<'a> Row<'a> {
+    pub(crate) fn new(record: &'a Record) -> Row<'a> {
+        Row { record, case: record.case.parse().ok() }
+    }
+
+    /// Times of one launch in seconds, in the order taken; numbers that are no times are left out.
+    pub(crate) fn times(&self) -> Vec<f64> {
+        let seconds = self.record.samples.iter().map(|sample| Sample::per_launch(sample) / 1e9);
+        seconds.filter(|time| time.is_finite() && *time >= 0.0).collect()
+    }
+
+    /// Quantile of the times; only a row that is `ok` has a time.
+    pub(crate) fn time(&self, q: f64) -> Option<Seconds> {
+        let times = if self.record.status == Status::Ok { self.times() } else { Vec::new() };
+        quantile(&times, q).map(Seconds)
+    }
+
+    /// Operations of any kind; a float, because a hostile record's numbers may not fit.
+    pub(crate) fn flops(&self) -> f64 {
+        let work = &self.record.work;
+        2.0 * work.multiply_adds as f64 + work.simple as f64 + work.special as f64
+    }
+
+    pub(crate) fn traffic(&self) -> f64 {
+        self.record.work.read.0 as f64 + self.record.work.written.0 as f64
+    }
+
+    pub(crate) fn rate(&self) -> Option<Rate> {
+        let median = self.time(0.5)?.0;
+        let rate = match self.case.as_ref()?.operation.rate {
+            RateUnit::Bytes => Rate::Bytes(BytesPerSecond(self.traffic() / median)),
+            RateUnit::Flops => Rate::Flops(FlopsPerSecond(self.flops() / median)),
+        };
+        (rate.value().is_finite() && rate.value() > 0.0).then_some(rate)
+    }
+
+    /// Threads that worked, or were announced where none was seen.
+    pub(crate) fn threads(&self) -> Option<u32> {
+        let evidence = &self.record.evidence;
+        [evidence.threads_seen, evidence.threads].into_iter().find(|threads| *threads > 0)
+    }
+
+    /// Most threads that the case allows.
+    pub(crate) fn thread_limit(&self) -> Option<u32> {
+        self.case.as_ref().map(|case| case.threads)
+    }
+
+    pub(crate) fn threads_text(&self) -> String {
+        match (self.threads(), self.thread_limit()) {
+            (Some(used), Some(limit)) => format!("{used}/{limit}"),
+            (Some(used), None) => used.to_string(),
+            (None, _) => NONE.to_owned(),
+        }
+    }
+
+    pub(crate) fn median_text(&self) -> String {
+        self.time(0.5).map_or(NONE.to_owned(), seconds)
+    }
+
+    pub(crate) fn rate_text(&self) -> String {
+        self.rate().map_or(NONE.to_owned(), |rate| rate.to_string())
+    }
+
+    /// How far the time can be believed; a row without a time has no grade.
+    pub(crate) fn grade(&self) -> Option<&'static str> {
+        self.time(0.5).map(|_| grade(self.record.evidence.grade))
+    }
+
+    /// Elements outside the bound, of those checked.
+    pub(crate) fn outside(&self) -> Option<(u64, u64)> {
+        let gate = &self.record.gate;
+        let fault = gate.fault.as_ref().map(|fault| (fault.failed, fault.checked));
+        fault.or((gate.failed > 0).then_some((gate.failed, gate.checked)))
+    }
+
+    /// The status with its reason in short, escaped, in `room` columns as far as a word allows.
+    pub(crate) fn status_text(&self, room: usize) -> String {
+        let status = self.record.status;
+        let why = match (status, self.outside()) {
+            (Status::Wrong, Some((failed, checked))) => {
+                format!("{} of {} outside the bound", count(failed), count(checked))
+            }
+            _ => escape(&self.record.why),
+        };
+        let text = if why.is_empty() { status.to_string() } else { format!("{status}: {why}") };
+        if room < LEAST_REASON && width(&text) > room {
+            return status.to_string();
+        }
+        shorten(&text, room.min(LONGEST_STATUS))
+    }
+
+    /// Whether the reason needs more words than a status of `room` columns has.
+    pub(crate) fn has_details(&self, room: usize) -> bool {
+        let record = self.record;
+        record.status.is_failure()
+            || record.status != Status::Ok && !self.status_text(room).ends_with(&escape(&record.why))
+    }
+
+    pub(crate) fn colour(&self) -> Colour {
+        match self.record.status {
+            Status::Ok => Colour::Green,
+            Status::Suspect => Colour::Yellow,
+            Status::Unsupported | Status::Refused => Colour::Dim,
+            _ => Colour::Red,
+        }
+    }
+}
+
+pub(crate) fn grade(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Claimed => "claimed",
+        Grade::Corroborated => "corroborated",
+    }
+}
+
+/// The worst element in words.
+pub(crate) fn worst(fault: &Fault) -> String {
+    let Fault { at, got, expected, bound, .. } = fault;
+    format!("at {at:?}: got {got}, expected {expected} ± {bound}")
+}
+
+/// A time for people, also when it cannot be one.
+pub(crate) fn seconds(time: Seconds) -> String {
+    match time.0 {
+        value if value == 0.0 || (1e-12..1e6).contains(&value.abs()) => time.to_string(),
+        value => format!("{value:.2e} s"),
+    }
+}
+
+/// How many rows have each status, as `3 rows: 2 ok, 1 wrong`.
+pub(crate) fn summary(records: &[Record]) -> String {
+    if records.is_empty() {
+        return "no rows".to_owned();
+    }
+    let counts = Status::ALL.iter().filter_map(|status| {
+        let n = records.iter().filter(|record| record.status == *status).count();
+        (n > 0).then(|| format!("{n} {status}"))
+    });
+    format!("{}: {}", plural(records.len() as u64, "row"), counts.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,132 @@
+//! Runs and records for the tests of the crates that take them: one plain, and any.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part, and the unit tests as well")]
+
+use proptest::prelude::*;
+use roofline_core::judge::Fault;
+use roofline_core::ops::Work;
+use roofline_core::pattern::Pattern;
+use roofline_core::protocol::OutputMode;
+use roofline_core::record::{Evidence, Gate, Grade, Provenance, Record, Run, SCHEMA, Sample, Status};
+use roofline_core::units::{Bytes, Seconds};
+
+pub fn run(id: &str) -> Run {
+    Run {
+        schema: SCHEMA,
+        id: id.to_owned(),
+        started: "2026-11-15T03:00:00Z".to_owned(),
+        command: "roofline run softmax".to_owned(),
+        machine: serde_json::json!({"cores": 2}),
+    }
+}
+
+pub fn record(run: &str, id: &str) -> Record {
+    Record {
+        schema: SCHEMA,
+        id: id.to_owned(),
+        run: run.to_owned(),
+        at: "2026-11-15T03:00:01Z".to_owned(),
+        case: "softmax/f32/rows=64,cols=1000".to_owned(),
+        implementation: "cpu/plain".to_owned(),
+        status: Status::Ok,
+        why: String::new(),
+        reproduce: "roofline run softmax/f32/rows=64,cols=1000 -i cpu/plain".to_owned(),
+        work: Work::default(),
+        gate: Gate::default(),
+        samples: (0..50).map(|i| Sample { visit: i, batch: 1, nanoseconds: 1e4 + f64::from(i) }).collect(),
+        evidence: Evidence::default(),
+        provenance: Provenance::default(),
+    }
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    use proptest::num::f64::{NEGATIVE, NORMAL, POSITIVE, SUBNORMAL, ZERO};
+    NORMAL | SUBNORMAL | ZERO | POSITIVE | NEGATIVE
+}
+
+fn pattern() -> impl Strategy<Value = Pattern> {
+    prop_oneof![
+        Just(Pattern::Stale),
+        Just(Pattern::AllZero),
+        Just(Pattern::Nan),
+        Just(Pattern::ShiftedByOne),
+        number().prop_map(Pattern::ConstantFactor),
+        any::<(usize, usize)>().prop_map(|(from, of)| Pattern::TailOfARow { from, of }),
+        any::<(Vec<usize>, Vec<usize>)>().prop_map(|(first, last)| Pattern::OneTile { first, last }),
+    ]
+}
+
+prop_compose! {
+    fn fault()(
+        at: Vec<usize>, (got, expected, bound) in any::<(String, String, String)>(), (failed, checked) in any::<(u64, u64)>(),
+        pattern in proptest::option::of(pattern()),
+    ) -> Fault {
+        Fault { at, got, expected, bound, failed, checked, pattern }
+    }
+}
+
+prop_compose! {
+    fn gate()(
+        (launches, judged_visits) in any::<(u32, u32)>(), (checked, failed) in any::<(u64, u64)>(), score in number(),
+        fault in proptest::option::of(fault()), seen_in: String, deterministic: Option<bool>,
+    ) -> Gate {
+        Gate { launches, checked, failed, score, fault, seen_in, deterministic, judged_visits }
+    }
+}
+
+prop_compose! {
+    fn evidence()(
+        corroborated: bool, fresh: bool, (threads, threads_seen) in any::<(u32, u32)>(),
+        wall in proptest::option::of(number()), cpu_share in proptest::option::of(number()),
+        prepare in proptest::option::of(number()), peak_memory: Option<u64>, workspace: u64,
+    ) -> Evidence {
+        Evidence {
+            grade: if corroborated { Grade::Corroborated } else { Grade::Claimed },
+            wall_per_launch: wall.map(Seconds),
+            threads,
+            threads_seen,
+            cpu_share,
+            peak_memory: peak_memory.map(Bytes),
+            workspace: Bytes(workspace),
+            output: if fresh { OutputMode::Fresh } else { OutputMode::InPlace },
+            prepare: prepare.map(Seconds),
+        }
+    }
+}
+
+prop_compose! {
+    fn work()(
+        (multiply_adds, simple, special) in any::<(u64, u64, u64)>(), (read, written) in any::<(u64, u64)>(),
+    ) -> Work {
+        Work { multiply_adds, simple, special, read: Bytes(read), written: Bytes(written) }
+    }
+}
+
+prop_compose! {
+    fn provenance()(
+        (roofline, runner, runner_version, machine) in any::<(String, String, String, String)>(), seed: u64,
+        notes in proptest::collection::btree_map(any::<String>(), any::<String>(), 0..4),
+    ) -> Provenance {
+        Provenance { roofline, runner, runner_version, machine, seed, notes }
+    }
+}
+
+prop_compose! {
+    fn sample()((visit, batch) in any::<(u32, u32)>(), nanoseconds in number()) -> Sample {
+        Sample { visit, batch, nanoseconds }
+    }
+}
+
+prop_compose! {
+    /// Any record of the run `run`.
+    pub fn any_record()(
+        (at, case, implementation) in any::<(String, String, String)>(), (why, reproduce) in any::<(String, String)>(),
+        status in proptest::sample::select(Status::ALL), work in work(), gate in gate(),
+        samples in proptest::collection::vec(sample(), 0..40), evidence in evidence(),
+        provenance in provenance(),
+    ) -> Record {
+        Record {
+            at, case, implementation, status, why, reproduce, work, gate, samples, evidence, provenance,
+            ..record("run", "")
+        }
+    }
+}
