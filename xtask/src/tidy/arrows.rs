@@ -18,6 +18,8 @@ const ALLOWED: &[Row] = &[
     ("roofline-report", &["roofline-core"]),
     ("roofline-bench", EVERYTHING),
     ("roofline", EVERYTHING),
+    // A runner like any other, but of cheats.
+    ("saboteur", &["roofline-core", "roofline-runner"]),
     // Tasks start the program like a user does, and stay quick to build.
     ("xtask", &[]),
 ];
