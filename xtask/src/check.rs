@@ -3,6 +3,7 @@
 use crate::step::{self, Failure};
 use crate::{generate, tidy};
 use std::path::Path;
+use std::process::{Command, ExitCode};
 
 type Step = (&'static str, fn(&Path) -> Result<(), Failure>);
 
@@ -15,17 +16,11 @@ const STEPS: &[Step] = &[
     ("ruff", ruff),
 ];
 
-pub(crate) fn run(_: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
     let root = step::workspace_root();
     let failures: Vec<Failure> =
         STEPS.iter().filter_map(|(name, work)| step::timed(name, || work(&root)).err()).collect();
-    for failure in &failures {
-        eprintln!("\n{failure}");
-    }
-    match failures.len() {
-        0 => Ok(()),
-        count => Err(Failure::new("check", format!("{count} of {} steps", STEPS.len()), "see above")),
-    }
+    Ok(step::conclude(&failures))
 }
 
 fn format(root: &Path) -> Result<(), Failure> {
@@ -55,6 +50,6 @@ fn ruff(root: &Path) -> Result<(), Failure> {
         println!("skipped: ruff is not installed");
         return Ok(());
     }
-    let mut ruff = std::process::Command::new("ruff");
+    let mut ruff = Command::new("ruff");
     step::command("ruff", ruff.current_dir(root).args(["check", "runners"]), "run `ruff check --fix runners`")
 }

@@ -10,6 +10,7 @@ mod readme_table;
 use crate::step::{self, Failure};
 use crate::tidy::{Tree, fenced_lines};
 use std::path::Path;
+use std::process::ExitCode;
 
 /// Makes one named part.
 struct Generator {
@@ -25,13 +26,17 @@ const GENERATORS: &[Generator] = &[
 const BEGIN: &str = "<!-- generated: ";
 const END: &str = "<!-- end -->";
 
-pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
     let root = step::workspace_root();
     match arguments {
-        [] => write(&root),
-        [flag] if flag == "--check" => compare(&root),
-        _ => Err(Failure::new("generate", "the only argument is `--check`", "run `cargo xtask generate`")),
+        [] => write(&root)?,
+        [flag] if flag == "--check" => compare(&root)?,
+        _ => {
+            let hint = "run `cargo xtask generate`";
+            return Err(Failure::new("generate", "the only argument is `--check`", hint));
+        }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Fails when a part is not what its generator makes now.

@@ -18,7 +18,8 @@ use step::Failure;
 struct Verb {
     name: &'static str,
     about: &'static str,
-    run: fn(&[String]) -> Result<(), Failure>,
+    /// A failure that the verb has not told of itself is an error.
+    run: fn(&[String]) -> Result<ExitCode, Failure>,
 }
 
 const VERBS: &[Verb] = &[
@@ -51,7 +52,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     match (verb.run)(rest) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("{failure}");
             ExitCode::FAILURE

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// Why a task ended, and what to do.
@@ -24,6 +24,14 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: step `{}` failed: {}\n\nhint: {}", self.step, self.why, self.hint)
     }
+}
+
+/// Tells of every failure, in the end; the exit code says whether there was one.
+pub(crate) fn conclude(failures: &[Failure]) -> ExitCode {
+    for failure in failures {
+        eprintln!("\n{failure}");
+    }
+    if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Which stream of a command is read line by line; the other goes to the terminal.
@@ -121,7 +129,8 @@ fn not_started(name: &str, command: &Command, error: &std::io::Error, hint: &str
 }
 
 fn describe(command: &Command, what: &str) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program());
+    let words = program.file_name().into_iter().chain(command.get_args());
     let line: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     format!("`{}`: {what}", line.join(" "))
 }

@@ -6,7 +6,7 @@
 use crate::generate;
 use crate::step::{self, Failure, Watched};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 /// What Python runners under test need.
 const PYTHON_PACKAGES: [(&str, &str); 1] = [("numpy", "2.4.6")];
@@ -21,7 +21,7 @@ struct Tally {
     skipped: u64,
 }
 
-pub(crate) fn run(_: &[String]) -> Result<(), Failure> {
+pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
     let root = step::workspace_root();
     let mut tally = Tally::default();
     let mut failures = Vec::new();
@@ -33,18 +33,13 @@ pub(crate) fn run(_: &[String]) -> Result<(), Failure> {
     if tally.failed == 0 {
         tally.failed = failures.len() as u64;
     }
-    for failure in &failures {
-        eprintln!("\n{failure}");
-    }
+    let code = step::conclude(&failures);
     println!();
     if tally.skipped > 0 {
         println!("{} skipped", tally.skipped);
     }
     println!("{} passed, {} failed", tally.passed, tally.failed);
-    match failures.len() {
-        0 => Ok(()),
-        count => Err(Failure::new("test", format!("{count} steps failed"), "see above")),
-    }
+    Ok(code)
 }
 
 /// Installs and builds; answers with the Python that has what runners need.
