@@ -15,11 +15,11 @@ use crate::Vectorize;
 use crate::lanes::Lanes;
 use crate::scratch::Scratch;
 
-/// Steps of a sum between two visits to C: a panel of B of this depth fills
-/// two thirds of a first cache of 48 KiB.
-const STEPS: usize = 256;
+/// Steps of a sum between two visits to C: most of a panel of B of this depth
+/// stays in a first cache of 48 KiB.
+const STEPS: usize = 320;
 /// Rows of C in one tile, so that the packed block of A fits a second cache.
-pub(super) const ROWS: usize = 32 * 14;
+pub(super) const ROWS: usize = 24 * 14;
 /// Columns of C in one tile.
 pub(super) const COLS: usize = 1024;
 
@@ -89,13 +89,21 @@ fn sum_tile<L: Lanes, T: Factor>(
             let from = index * panel_width;
             let to = sums.cols().min(from + panel_width);
             for (index, strip) in packed.chunks_exact(strip_length).take(strips).enumerate() {
-                for row in index * L::TILE_ROWS..sums.rows().min((index + 1) * L::TILE_ROWS) {
+                let rows = index * L::TILE_ROWS..sums.rows();
+                let mut ahead = Ahead::new(panel);
+                for row in rows.clone().take(L::TILE_ROWS) {
                     let target = &sums.row(row)[from..to];
-                    lanes.prefetch(target.as_ptr());
-                    lanes.prefetch(&raw const target[target.len() - 1]);
+                    ahead.push(target.as_ptr());
+                    ahead.push(&raw const target[target.len() - 1]);
                 }
-                let tile = outer_products::<L, T::Number>(lanes, strip, panel);
-                for (row, v) in (index * L::TILE_ROWS..sums.rows()).zip(tile.as_ref()) {
+                // A share of the next panel of B for each strip of A.
+                let share = (steps * panel_width / LINE).div_ceil(strips);
+                for line in (index * share..(index + 1) * share).take(32) {
+                    let next = panel.as_ptr().wrapping_add(all_steps * panel_width);
+                    ahead.push(next.wrapping_add(line * LINE));
+                }
+                let tile = outer_products::<L, T::Number>(lanes, strip, panel, &ahead);
+                for (row, v) in rows.zip(tile.as_ref()) {
                     let target = &mut sums.row(row)[from..to];
                     let middle = target.len().min(L::LANES);
                     let (left, right) = target.split_at_mut(middle);
@@ -107,13 +115,44 @@ fn sum_tile<L: Lanes, T: Factor>(
     }
 }
 
+/// Numbers in a cache line.
+const LINE: usize = 16;
+
+/// Cache lines to ask for while a register tile is computed, one in each step:
+/// all at once would fill the queue of misses and stall.
+struct Ahead<N> {
+    lines: [*const N; 64],
+    count: usize,
+}
+
+impl<N> Ahead<N> {
+    const LINES: usize = 64;
+
+    #[inline(always)]
+    fn new(any: &[N]) -> Self {
+        Self { lines: [any.as_ptr(); 64], count: 0 }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, line: *const N) {
+        self.lines[self.count % Self::LINES] = line;
+        self.count += 1;
+    }
+}
+
 /// The register tile: the sum over all steps of a column of A times a row of B.
 #[inline(always)]
-fn outer_products<L: Lanes, N: Number>(lanes: L, a: &[N], b: &[N]) -> L::Tile<[N::Vector<L>; 2]> {
+fn outer_products<L: Lanes, N: Number>(
+    lanes: L,
+    a: &[N],
+    b: &[N],
+    ahead: &Ahead<N>,
+) -> L::Tile<[N::Vector<L>; 2]> {
     let zero = N::splat(lanes, N::default());
     let mut tile = lanes.tile([zero; 2]);
     let steps = a.chunks_exact(L::TILE_ROWS).zip(b.chunks_exact(2 * L::LANES));
-    for (a, b) in steps {
+    for (step, (a, b)) in steps.enumerate() {
+        lanes.prefetch(ahead.lines[step % Ahead::<N>::LINES]);
         let left = N::load(lanes, b);
         let right = N::load(lanes, &b[L::LANES..]);
         for (sums, &a) in tile.as_mut().iter_mut().zip(a) {

@@ -82,11 +82,14 @@ fn sum_of_squares<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
 /// subnormal, so a subnormal result is rounded once.
 #[inline(always)]
 fn scale<L: Lanes, T: Element, const STREAM: bool>(lanes: L, x: &[T], w: &[T], inverse: f32, y: &mut [T]) {
+    let cols = w.len();
     let inverse = lanes.splat(inverse);
     let mut x = x.chunks_exact(L::LANES);
     let mut w = w.chunks_exact(L::LANES);
     let mut y = y.chunks_exact_mut(L::LANES);
     for ((x, w), y) in (&mut x).zip(&mut w).zip(&mut y) {
+        // The next row comes from memory while this one is written.
+        lanes.prefetch(x.as_ptr().wrapping_add(cols));
         let factor = lanes.mul(T::load(lanes, w), inverse);
         T::put::<L, STREAM>(lanes, lanes.mul(T::load(lanes, x), factor), y);
     }

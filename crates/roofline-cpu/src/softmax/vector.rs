@@ -83,6 +83,7 @@ fn largest<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
 /// Writes exp(x - largest) to `row` and returns the sum.
 #[inline(always)]
 fn exponentials<L: Lanes, T: Element>(lanes: L, x: &[T], largest: f32, row: &mut [f32]) -> f32 {
+    let cols = x.len();
     let lowest = T::from_f32(f32::NEG_INFINITY);
     let shift = lanes.splat(largest);
     let mut sums = [lanes.splat(0.0); 4];
@@ -91,6 +92,8 @@ fn exponentials<L: Lanes, T: Element>(lanes: L, x: &[T], largest: f32, row: &mut
     for (block, row) in (&mut blocks).zip(&mut rows) {
         let parts = block.chunks_exact(L::LANES).zip(row.chunks_exact_mut(L::LANES));
         for (sum, (x, row)) in sums.iter_mut().zip(parts) {
+            // The next row comes from memory while this one is computed.
+            lanes.prefetch(x.as_ptr().wrapping_add(cols));
             let e = exp(lanes, lanes.sub(T::load(lanes, x), shift));
             lanes.store_f32(e, row);
             *sum = lanes.add(*sum, e);
