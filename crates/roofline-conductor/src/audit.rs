@@ -4,10 +4,17 @@ use crate::keeper::children_of;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// CPU time of each thread of a process at one moment.
+/// What each thread of a process has used up to one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Usage {
-    threads: BTreeMap<i32, Duration>,
+    threads: BTreeMap<i32, Times>,
+}
+
+/// Time that a thread ran, and time that it could have run but had no core.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Times {
+    ran: Duration,
+    waited: Duration,
 }
 
 impl Usage {
@@ -18,30 +25,45 @@ impl Usage {
                 let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else {
                     continue;
                 };
-                if let Some(time) = cpu_time(&task.path().join("schedstat")) {
-                    threads.insert(tid, time);
+                if let Some(times) = times(&task.path().join("schedstat")) {
+                    threads.insert(tid, times);
                 }
             }
         }
         Usage { threads }
     }
 
+    /// The calling thread alone.
+    pub fn of_this_thread() -> Usage {
+        let own = times(std::path::Path::new("/proc/thread-self/schedstat"));
+        Usage { threads: own.map(|times| (0, times)).into_iter().collect() }
+    }
+
     /// CPU time that each thread spent since `before`, most first.
     pub fn since(&self, before: &Usage) -> Vec<Duration> {
-        let mut spent: Vec<Duration> = self
-            .threads
-            .iter()
-            .map(|(tid, time)| time.saturating_sub(before.threads.get(tid).copied().unwrap_or_default()))
-            .filter(|time| !time.is_zero())
-            .collect();
+        let mut spent: Vec<Duration> =
+            self.differences(before).map(|times| times.ran).filter(|time| !time.is_zero()).collect();
         spent.sort_by(|a, b| b.cmp(a));
         spent
     }
+
+    /// Time since `before` in which threads waited for a core.
+    pub fn waited_since(&self, before: &Usage) -> Duration {
+        self.differences(before).map(|times| times.waited).sum()
+    }
+
+    fn differences(&self, before: &Usage) -> impl Iterator<Item = Times> {
+        self.threads.iter().map(|(tid, now)| {
+            let then = before.threads.get(tid).copied().unwrap_or_default();
+            Times { ran: now.ran.saturating_sub(then.ran), waited: now.waited.saturating_sub(then.waited) }
+        })
+    }
 }
 
-fn cpu_time(schedstat: &std::path::Path) -> Option<Duration> {
+fn times(schedstat: &std::path::Path) -> Option<Times> {
     let text = std::fs::read_to_string(schedstat).ok()?;
-    text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    let mut fields = text.split_whitespace().map(|field| field.parse().ok().map(Duration::from_nanos));
+    Some(Times { ran: fields.next()??, waited: fields.next()?? })
 }
 
 /// Threads that took part in work of length `wall`, and the CPU time of all.

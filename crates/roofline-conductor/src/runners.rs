@@ -38,11 +38,15 @@ impl RunnerSpec {
     /// The whole environment of a process that may use `threads` threads.
     pub fn environment_for(&self, threads: u32) -> BTreeMap<String, String> {
         let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
-        let own = self
-            .environment
-            .iter()
-            .map(|(name, value)| (name.clone(), value.replace("{threads}", &threads.to_string())));
-        passed.chain(own).collect()
+        passed.chain(self.own_environment(threads)).collect()
+    }
+
+    /// What the runner's own file sets.
+    pub fn own_environment(&self, threads: u32) -> BTreeMap<String, String> {
+        let threads = threads.to_string();
+        let replaced =
+            |(name, value): (&String, &String)| (name.clone(), value.replace("{threads}", &threads));
+        self.environment.iter().map(replaced).collect()
     }
 }
 

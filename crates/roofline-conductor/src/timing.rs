@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 /// Pairs of n and 2n launches by which the conductor's clock is held against the runner's.
 const PAIRS: usize = 5;
 
+/// Long launches make do with fewer pairs.
+const LONGEST_TEST: Duration = Duration::from_millis(500);
+
 /// Share of the conductor's time that a claim must reach, and the slack of one launch.
 const LEAST_SHARE: f64 = 0.9;
 const SLACK: f64 = 5e-6;
@@ -31,6 +34,16 @@ const CEILING_FLOPS: f64 = 2e13;
 pub struct Visit {
     pub claimed: Vec<f64>,
     pub wall: Duration,
+    /// The part of the wall in which runner or conductor waited for a core.
+    pub waited: Duration,
+}
+
+impl Visit {
+    /// Seconds that passed here, in no sample, and that no waiting for a core explains.
+    fn unclaimed(&self) -> f64 {
+        let claimed = self.claimed.iter().sum::<f64>() * 1e-9;
+        (self.wall.as_secs_f64() - claimed - self.waited.as_secs_f64()).max(0.0)
+    }
 }
 
 /// Asks for one visit and times it from outside.
@@ -45,14 +58,17 @@ pub fn visit(
     // A launch is known to end within the patience; many may take their sum, up to a point.
     let patience = stage.options.limits.patience * launches.clamp(1, 10);
     let ask = Ask::Visit { warmup, samples, batch };
+    let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
+    let before = (Usage::of(pid), Usage::of_this_thread());
     let start = Instant::now();
     let visited: Visited = stage.ask_while(&lane.seat, ask, &[], patience, tick, meanwhile)?;
     let wall = start.elapsed();
+    let waited = Usage::of(pid).waited_since(&before.0) + Usage::of_this_thread().waited_since(&before.1);
     if let Err(breach) = visited.validate(samples) {
         return Err(Failure::new(Status::Protocol, breach.to_string()).into());
     }
     check_float_mode(stage, visited.float_mode_changed)?;
-    Ok(Visit { claimed: visited.nanoseconds, wall })
+    Ok(Visit { claimed: visited.nanoseconds, wall, waited })
 }
 
 pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
@@ -62,20 +78,22 @@ pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Holds the runner's clock against the conductor's over n and 2n launches.
+/// Holds the runner's clock against the conductor's over n and 2n launches of about `launch` each.
 ///
-/// The difference of the two walls is free of the cost of the conversation, and the claims compared
-/// are those of the same launches, so that a machine that slows down slows both.
-pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32) -> Result<(), Stop> {
-    let (mut walls, mut claims) = (Vec::new(), Vec::new());
-    let pairs = if lane.slow { 1 } else { PAIRS };
-    for _ in 0..pairs {
+/// What counts is the time of a visit that the runner does not claim. The difference between 2n and
+/// n launches is free of the cost of the conversation, and time in which somebody waited for a core
+/// is not held against the runner: a machine that is busy or slows down makes nobody a liar.
+pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Duration) -> Result<(), Stop> {
+    let (mut unclaimed, mut claims) = (Vec::new(), Vec::new());
+    let affordable = (LONGEST_TEST.as_secs_f64() / (3.0 * f64::from(batch) * launch.as_secs_f64())) as usize;
+    for _ in 0..affordable.clamp(1, PAIRS) {
         let once = visit(stage, lane, (0, 1, batch), Duration::from_millis(50), || {})?;
         let twice = visit(stage, lane, (0, 1, 2 * batch), Duration::from_millis(50), || {})?;
-        walls.push((twice.wall.as_secs_f64() - once.wall.as_secs_f64()) / f64::from(batch));
-        claims.push((twice.claimed[0] - once.claimed[0]) * 1e-9 / f64::from(batch));
+        unclaimed.push((twice.unclaimed() - once.unclaimed()) / f64::from(batch));
+        claims.push(twice.claimed[0] * 1e-9 / f64::from(2 * batch));
     }
-    let (Some(wall), Some(claim)) = (median(&walls), median(&claims)) else { return Ok(()) };
+    let (Some(unclaimed), Some(claim)) = (median(&unclaimed), median(&claims)) else { return Ok(()) };
+    let wall = claim + unclaimed;
     lane.evidence.wall_per_launch = Some(Seconds(wall));
     if claim >= LEAST_SHARE * wall - SLACK {
         lane.evidence.grade = Grade::Corroborated;
@@ -84,11 +102,8 @@ pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32) -> Result<(),
     if !stage.options.checks.on(Check::WallClock) {
         return Ok(());
     }
-    let why = format!(
-        "claims {} a launch where the conductor's clock shows {}",
-        Seconds(claim.max(0.0)),
-        Seconds(wall)
-    );
+    let why =
+        format!("claims {} a launch where the conductor's clock shows {}", Seconds(claim), Seconds(wall));
     Err(Failure::new(Status::Suspect, why).into())
 }
 

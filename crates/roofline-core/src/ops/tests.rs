@@ -160,7 +160,9 @@ fn the_bound_is_calibrated() {
     cases.extend(["f32", "f64"].map(|dtype| format!("add/{dtype}/rows=8,cols=64")));
     cases.extend([64, 1024].map(|k| format!("matmul/i8/m=12,n=12,k={k}")));
     for id in cases {
-        for fill in [Fill::Uniform, Fill::Normal] {
+        // Codes of a normal i8 are too small to overflow a short sum in 16 bits.
+        let fills = if id.contains("i8") { &[Fill::Uniform][..] } else { &[Fill::Uniform, Fill::Normal] };
+        for &fill in fills {
             let filled = Filled::new(&id, fill, 5);
             for pairwise in [false, true] {
                 let declared = Arithmetic { pairwise, ..Arithmetic::declared(&filled.case) };

@@ -1,0 +1,232 @@
+//! Arguments: one definition gives parser, help and completions.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Is a compute kernel right, how fast is it honestly, and how fast could it be.
+#[derive(Debug, Parser)]
+#[command(name = "roofline", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Line {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 all well; 1 our own failure, such as the store; 2 usage; 4 a row is wrong, suspect,
+crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show what there is: operations, implementations, suites, cases, devices, formats
+    List(List),
+    /// Show the runners: present or what to do, version, operations covered
+    Runners(Runners),
+    /// Prove implementations right; measure nothing
+    Check(Measure),
+    /// Prove, measure, record, and print a table
+    Run(Measure),
+    /// Say why a row has its status, show its samples, and how to reproduce it
+    Explain(Explain),
+    /// Show this machine: identity, fingerprint, and what disturbs measuring
+    Machine(Machine),
+    /// Write a row's conversation and tensors as files, to drive its runner by hand
+    Job(Job),
+    /// Print a completion script for a shell
+    Completions { shell: clap_complete::Shell },
+    /// Parent of all runner processes; started by roofline itself
+    #[command(hide = true)]
+    Keeper,
+    /// A built-in runner; started by roofline itself
+    #[command(hide = true)]
+    Runner {
+        #[arg(value_parser = ["cpu"])]
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct List {
+    #[arg(value_enum, default_value = "ops")]
+    pub what: What,
+    #[command(flatten)]
+    pub select: Select,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum What {
+    Ops,
+    Implementations,
+    Suites,
+    Cases,
+    Devices,
+    Formats,
+}
+
+#[derive(Debug, Args)]
+pub struct Runners {
+    #[command(flatten)]
+    pub places: Places,
+}
+
+/// Which cases: operations, globs or case ids, narrowed by options.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Select {
+    /// Operations (`softmax`), globs (`mat*`) or case ids (`softmax/f32/rows=64,cols=1000`)
+    #[arg(value_name = "SELECT")]
+    pub select: Vec<String>,
+    /// A suite by name or path; `quick` when nothing else is selected
+    #[arg(long, value_name = "NAME")]
+    pub suite: Option<String>,
+    /// Element types, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "DTYPE")]
+    pub dtype: Vec<String>,
+    /// Values of an axis: `rows=1,64`, `cols=64:4096:*2`, `k=8:64:+8`, `zip(m,n,k)=128,256`
+    #[arg(long, value_name = "AXIS=VALUES")]
+    pub axis: Vec<String>,
+    /// Leave out cases whose tensors take more than this, such as `64MiB`
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub size: Option<u64>,
+    /// Upper limits of threads, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    pub threads: Vec<u32>,
+    /// `cpu` or `cuda:N`
+    #[arg(long)]
+    pub device: Option<String>,
+    /// State of the caches before a timed launch
+    #[arg(long, value_enum)]
+    pub cache: Option<CacheArg>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CacheArg {
+    Warm,
+    Cold,
+}
+
+/// Where runners and suites are found.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Places {
+    /// A runner by name, or a folder with a `runner.toml`; may be repeated
+    #[arg(long, value_name = "NAME|FOLDER")]
+    pub runner: Vec<String>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Measure {
+    #[command(flatten)]
+    pub select: Select,
+    /// Implementations as `provider/name`, globs allowed, separated by commas; all built-in ones by default
+    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
+    pub implementation: Vec<String>,
+    #[command(flatten)]
+    pub places: Places,
+    /// Format of the result on standard output
+    #[arg(long, default_value = "table")]
+    pub format: String,
+    /// Time for the samples of one row, such as `500ms` or `2s`
+    #[arg(long, value_parser = parse_duration, default_value = "300ms")]
+    pub budget: Duration,
+    /// A tenth of a second for each row
+    #[arg(long)]
+    pub quick: bool,
+    /// How long one launch may take
+    #[arg(long, value_parser = parse_duration, default_value = "30s")]
+    pub timeout: Duration,
+    /// Private memory that a runner may hold, and most bytes that a case's tensors may take; half of the machine's by default
+    #[arg(long, value_parser = parse_bytes, value_name = "BYTES")]
+    pub memory: Option<u64>,
+    /// Seed of all inputs, samples and places; a secret one by default
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Show the plan and its time, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// `CASE@provider/name`; the latest record of it is shown
+    pub row: String,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+#[derive(Debug, Args)]
+pub struct Machine {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Job {
+    /// `CASE@provider/name`
+    pub row: String,
+    /// Folder for the conversation and the tensors
+    #[arg(long, value_name = "FOLDER", default_value = "roofline-job")]
+    pub to: PathBuf,
+    /// Launches in one question
+    #[arg(long, default_value_t = 1)]
+    pub launches: u32,
+    /// Seed of the inputs
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let scale = match unit.trim() {
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "min" => 60.0,
+        _ => return Err(format!("`{unit}` is not a unit of time; write `500ms`, `2s` or `1min`")),
+    };
+    let number: f64 =
+        number.parse().map_err(|_| format!("`{text}` is not a time; write `500ms`, `2s` or `1min`"))?;
+    Duration::try_from_secs_f64(number * scale).map_err(|error| error.to_string())
+}
+
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let shift = match unit.trim() {
+        "" | "B" => 0,
+        "KiB" => 10,
+        "MiB" => 20,
+        "GiB" => 30,
+        _ => return Err(format!("`{unit}` is not a unit of memory; write KiB, MiB or GiB")),
+    };
+    let number: u64 =
+        number.parse().map_err(|_| format!("`{text}` is not an amount of memory; write `64MiB`"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too much"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        use clap::CommandFactory;
+        Line::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_sizes() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(parse_duration("1.5min"), Ok(Duration::from_secs(90)));
+        assert!(parse_duration("fast").is_err() && parse_duration("-1s").is_err());
+        assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
+        assert!(parse_bytes("64MB").is_err() && parse_bytes("99999999999GiB").is_err());
+    }
+}

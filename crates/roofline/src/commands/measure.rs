@@ -1,0 +1,128 @@
+//! `roofline check` and `roofline run`: the same way, without and with times.
+
+use crate::args::Measure;
+use crate::commands::offers;
+use crate::error::Problem;
+use crate::progress::{Recorder, new_id, now, roughly};
+use crate::{places, select};
+use roofline_conductor::checks::Checks;
+use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::lock;
+use roofline_conductor::machine::Machine;
+use roofline_conductor::plan::Plan;
+use roofline_conductor::session::Limits;
+use roofline_conductor::stage::Options;
+use roofline_conductor::sys::signals;
+use roofline_core::record::{Record, Run, SCHEMA};
+use roofline_report::{Format, Report};
+use roofline_store::Store;
+use std::hash::{BuildHasher, RandomState};
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub fn check(args: &Measure) -> Result<ExitCode, Problem> {
+    go(args, None)
+}
+
+pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
+    let budget = if args.quick { args.budget.min(Duration::from_millis(100)) } else { args.budget };
+    go(args, Some(budget))
+}
+
+fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
+    let format =
+        Format::find(&args.format).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
+    let cases = select::cases(&args.select)?;
+    let specs = places::runners(&args.places)?;
+    let runners = offers::needed(&args.places, &args.implementation, &specs)?;
+    let plan = Plan::new(cases, &runners, &args.implementation);
+    if plan.rows() == 0 {
+        return Err(Problem::nothing(
+            "nothing is selected",
+            "`roofline list cases` and `roofline list implementations` show what there is",
+        ));
+    }
+    if args.dry_run {
+        crate::commands::print(&describe(&plan, budget))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let machine = Machine::read();
+    let options = Options {
+        program: places::program()?,
+        runners: specs,
+        seed: args.seed.unwrap_or_else(secret_seed),
+        limits: Limits {
+            patience: args.timeout,
+            memory: args.memory.unwrap_or_else(|| half_of_memory(&machine)),
+        },
+        budget,
+        checks: Checks::default(),
+    };
+    let store = Store::open(&args.places.store)?;
+    signals::catch_interrupts();
+    let _lock =
+        lock::take(|holder| anstream::eprintln!("another run is going on ({holder}); waiting for it to end"))
+            .map_err(|error| Problem::own(format!("the machine's lock: {error}")))?;
+    let facts = RunFacts { run: new_id(), machine: machine.fingerprint() };
+    let run = Run {
+        schema: SCHEMA,
+        id: facts.run.clone(),
+        started: now(),
+        command: std::env::args().collect::<Vec<_>>().join(" "),
+        machine: serde_json::to_value(&machine).unwrap_or_default(),
+    };
+    store.append_run(&run)?;
+
+    let mut recorder = Recorder::new(&store, plan.rows());
+    let finish = conduct(&plan, &options, &facts, &mut recorder);
+    recorder.finish();
+    let report = Report { run: Some(&run), records: &recorder.records };
+    crate::commands::print(&(format.write)(&report, crate::commands::style()))?;
+    if let Some(error) = recorder.refused.take() {
+        return Err(error.into());
+    }
+    match finish {
+        Ok(Finish::Complete) => Ok(exit_code(&recorder.records)),
+        Ok(Finish::Interrupted) => {
+            anstream::eprintln!(
+                "interrupted: {} of {} rows are finished and stored",
+                recorder.records.len(),
+                plan.rows()
+            );
+            Ok(ExitCode::from(130))
+        }
+        Err(error) => Err(Problem::own(error.to_string())),
+    }
+}
+
+fn exit_code(records: &[Record]) -> ExitCode {
+    if records.iter().any(|record| record.status.is_failure()) {
+        ExitCode::from(4)
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// A seed that no runner can know: from the system's randomness.
+fn secret_seed() -> u64 {
+    RandomState::new().hash_one(std::process::id())
+}
+
+fn half_of_memory(machine: &Machine) -> u64 {
+    machine.memory.total.map_or(4 << 30, |bytes| bytes.0 / 2)
+}
+
+/// The plan and the time that it will about take.
+fn describe(plan: &Plan, budget: Option<Duration>) -> String {
+    let mut text = String::new();
+    for planned in &plan.cases {
+        for row in &planned.rows {
+            let note = if row.offered { "" } else { "  (unsupported)" };
+            text.push_str(&format!("{}@{}{note}\n", planned.case, row.implementation));
+        }
+    }
+    let row = Duration::from_millis(200) + budget.unwrap_or_default();
+    let time = row * plan.rows() as u32;
+    text.push_str(&format!("{} rows, about {}\n", plan.rows(), roughly(time)));
+    text
+}

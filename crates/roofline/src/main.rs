@@ -1,0 +1,40 @@
+//! The command line. It parses, calls the crates that decide, and prints.
+#![forbid(unsafe_code)]
+
+mod args;
+mod commands;
+mod error;
+mod places;
+mod progress;
+mod select;
+
+use args::{Command, Line};
+use clap::Parser;
+use error::Problem;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let line = Line::parse();
+    match run(line.command) {
+        Ok(code) => code,
+        Err(problem) => problem.report(),
+    }
+}
+
+fn run(command: Command) -> Result<ExitCode, Problem> {
+    match command {
+        Command::List(list) => commands::list::run(&list),
+        Command::Runners(runners) => commands::runners::run(&runners),
+        Command::Check(check) => commands::measure::check(&check),
+        Command::Run(run) => commands::measure::run(&run),
+        Command::Explain(explain) => commands::explain::run(&explain),
+        Command::Machine(machine) => commands::machine::run(&machine),
+        Command::Job(job) => commands::job::run(&job),
+        Command::Completions { shell } => commands::completions::run(shell),
+        Command::Keeper => {
+            roofline_conductor::keeper::serve().map_err(|error| Problem::own(format!("keeper: {error}")))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Runner { .. } => Ok(roofline_runner::cpu::serve()),
+    }
+}

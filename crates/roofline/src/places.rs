@@ -1,0 +1,89 @@
+//! Where suites and runners are found: named paths, the working folder, beside the binary.
+
+use crate::args::Places;
+use crate::error::Problem;
+use roofline_conductor::runners::{self, RunnerSpec};
+use roofline_core::nearest::nearest;
+use roofline_core::suite::Suite;
+use std::path::{Path, PathBuf};
+
+/// The running binary.
+pub fn program() -> Result<PathBuf, Problem> {
+    std::env::current_exe()
+        .map_err(|error| Problem::own(format!("the binary does not know its own path: {error}")))
+}
+
+/// A folder of the repository, from the working folder or from one above the binary.
+fn folder(name: &str) -> Option<PathBuf> {
+    let here = Path::new(name).to_owned();
+    let beside: Vec<PathBuf> = program()
+        .map(|program| program.ancestors().skip(1).take(4).map(|above| above.join(name)).collect())
+        .unwrap_or_default();
+    std::iter::once(here).chain(beside).find(|path| path.is_dir())
+}
+
+/// Every suite there is: name and path, sorted.
+pub fn suites() -> Vec<(String, PathBuf)> {
+    let Some(folder) = folder("suites") else { return Vec::new() };
+    let mut found: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect::<Vec<_>>())
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path)))
+        .collect();
+    found.sort();
+    found
+}
+
+/// A suite by name or by path.
+pub fn suite(name: &str) -> Result<Suite, Problem> {
+    let path = if name.ends_with(".toml") {
+        PathBuf::from(name)
+    } else {
+        let known = suites();
+        let found = known.iter().find(|(known, _)| known == name).map(|(_, path)| path.clone());
+        found.ok_or_else(|| {
+            let hint = match nearest(name, known.iter().map(|(name, _)| name.as_str())) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "`roofline list suites` shows what there is; a path ends in `.toml`".to_owned(),
+            };
+            Problem::usage(format!("there is no suite `{name}`"), hint)
+        })?
+    };
+    read_suite(&path)
+}
+
+pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Problem::usage(format!("suite `{name}`: {error}"), "name a TOML file that can be read")
+    })?;
+    Suite::parse(&text).map_err(|error| {
+        let place = error
+            .line_and_column(&text)
+            .map(|(line, column)| format!(":{line}:{column}"))
+            .unwrap_or_default();
+        let problem = Problem::usage(format!("{name}{place}: {error}"), error.hint.clone());
+        match error.span {
+            Some(span) => problem.at(&name, &text, span),
+            None => problem,
+        }
+    })
+}
+
+/// Every runner: the built-in one, those of the `runners` folder, and the folders that are named.
+pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
+    let program = program()?;
+    let named = places.runner.iter().map(PathBuf::from).filter(|path| path.join("runner.toml").is_file());
+    let all: Vec<PathBuf> = folder("runners").into_iter().chain(named).collect();
+    let mut specs = runners::discover(&program, &all)
+        .map_err(|error| Problem::usage(error.to_string(), "docs/format.md says what a runner.toml holds"))?;
+    specs.dedup_by(|a, b| a.folder == b.folder && a.name == b.name);
+    Ok(specs)
+}
+
+/// The file in which runners' offers are remembered, beside the store.
+pub fn offers_file(places: &Places) -> PathBuf {
+    places.store.with_file_name("offers.json")
+}

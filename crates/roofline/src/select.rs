@@ -1,0 +1,174 @@
+//! From SELECT and its options to cases.
+
+use crate::args::{CacheArg, Select};
+use crate::error::Problem;
+use crate::places;
+use roofline_conductor::plan::matches;
+use roofline_core::axis::AxisSpec;
+use roofline_core::case::{Cache, Case, Device, parse_device, parse_form};
+use roofline_core::dtype::Dtype;
+use roofline_core::ops::{OPERATIONS, Operation};
+use roofline_core::suite::{Block, MAX_CASES, check_axis_names, check_precision};
+
+/// The cases that a selection names, in the order of its words.
+pub fn cases(select: &Select) -> Result<Vec<Case>, Problem> {
+    let options = Options::parse(select)?;
+    let mut cases = Vec::new();
+    let (ids, names): (Vec<&String>, Vec<&String>) =
+        select.select.iter().partition(|word| word.contains('/'));
+    for id in ids {
+        let case: Case = id
+            .parse()
+            .map_err(|error: roofline_core::case::CaseError| Problem::usage(error.to_string(), error.hint))?;
+        cases.push(case);
+    }
+    let forms = forms(&names)?;
+    if options.axes.is_empty() {
+        if !forms.is_empty() || select.select.is_empty() {
+            let suite = places::suite(select.suite.as_deref().unwrap_or("quick"))?;
+            for block in suite.blocks {
+                let wanted = forms.is_empty() || forms.contains(&(block.operation.name, block.variant));
+                if wanted {
+                    cases.extend(expand(&block)?);
+                }
+            }
+        }
+    } else {
+        let forms = if forms.is_empty() { Err(no_operation()) } else { Ok(forms) }?;
+        for (name, variant) in forms {
+            cases.extend(expand(&options.block(name, variant)?)?);
+        }
+    }
+    if cases.len() > MAX_CASES {
+        return Err(Problem::usage(
+            format!("{} cases are selected", cases.len()),
+            format!("{MAX_CASES} is the most"),
+        ));
+    }
+    Ok(options.narrow(cases))
+}
+
+fn no_operation() -> Problem {
+    Problem::usage(
+        "`--axis` without an operation",
+        "name one: `roofline check softmax --axis rows=64 --axis cols=1000`",
+    )
+}
+
+fn expand(block: &Block) -> Result<Vec<Case>, Problem> {
+    block.cases().ok_or_else(|| {
+        Problem::usage(
+            format!("`{}` expands to more than {MAX_CASES} cases", block.operation.name),
+            "give fewer values",
+        )
+    })
+}
+
+/// Operations with their variants, from names and globs.
+fn forms(names: &[&String]) -> Result<Vec<(&'static str, &'static str)>, Problem> {
+    let mut forms = Vec::new();
+    for name in names {
+        let found: Vec<(&str, &str)> = if name.contains('*') {
+            let all = OPERATIONS.iter().flat_map(|operation| {
+                operation.variants.iter().map(|variant| (operation.name, variant.name))
+            });
+            all.filter(|(operation, variant)| matches(name, &roofline_core::ops::form(operation, variant)))
+                .collect()
+        } else {
+            let (operation, variant) = parse_form(name).map_err(|(why, hint)| Problem::usage(why, hint))?;
+            vec![(operation.name, variant)]
+        };
+        if found.is_empty() {
+            return Err(Problem::nothing(
+                format!("no operation matches `{name}`"),
+                "`roofline list ops` shows them",
+            ));
+        }
+        forms.extend(found);
+    }
+    Ok(forms)
+}
+
+/// The options of a selection, parsed.
+struct Options {
+    axes: Vec<AxisSpec>,
+    dtypes: Vec<Dtype>,
+    threads: Vec<u32>,
+    size: Option<u64>,
+    cache: Option<Cache>,
+    device: Option<Device>,
+}
+
+impl Options {
+    fn parse(select: &Select) -> Result<Options, Problem> {
+        let axes = select.axis.iter().map(|text| {
+            AxisSpec::parse(text).map_err(|error| {
+                Problem::usage(error.to_string(), "values are `1,7,64`, `64:4096:*2` or `8:64:+8`")
+            })
+        });
+        let dtypes = select.dtype.iter().map(|name| {
+            name.parse().map_err(|error: roofline_core::dtype::UnknownDtype| {
+                Problem::usage(format!("unknown dtype `{name}`"), format!("did you mean `{}`?", error.near))
+            })
+        });
+        if let Some(threads) = select.threads.iter().find(|threads| !(1..=4096).contains(*threads)) {
+            return Err(Problem::usage(format!("`--threads {threads}`"), "1 to 4096 threads"));
+        }
+        let device = select.device.as_deref().map(|text| {
+            parse_device(text)
+                .ok_or_else(|| Problem::usage(format!("`{text}` is no device"), "`cpu` or `cuda:N`"))
+        });
+        Ok(Options {
+            axes: axes.collect::<Result<_, _>>()?,
+            dtypes: dtypes.collect::<Result<_, _>>()?,
+            threads: select.threads.clone(),
+            size: select.size,
+            cache: select.cache.map(|cache| if cache == CacheArg::Cold { Cache::Cold } else { Cache::Warm }),
+            device: device.transpose()?,
+        })
+    }
+
+    /// The block of an operation whose axes stand on the command line.
+    fn block(&self, name: &str, variant: &'static str) -> Result<Block, Problem> {
+        let operation = Operation::find(name).map_err(|_| Problem::own(format!("`{name}` is gone")))?;
+        let usage = |(why, hint): (String, String)| Problem::usage(why, hint);
+        for spec in &self.axes {
+            check_axis_names(operation, spec).map_err(usage)?;
+        }
+        for axis in operation.axes {
+            let given =
+                self.axes.iter().flat_map(|spec| &spec.names).filter(|name| *name == axis.name).count();
+            if given != 1 {
+                let why = format!("`{name}` needs the axis `{}` once; it is given {given} times", axis.name);
+                return Err(Problem::usage(why, format!("add `--axis {}=...`: {}", axis.name, axis.about)));
+            }
+        }
+        let dtypes =
+            if self.dtypes.is_empty() { vec![operation.precisions[0].0] } else { self.dtypes.clone() };
+        for dtype in &dtypes {
+            check_precision(operation, *dtype).map_err(usage)?;
+        }
+        let threads = if self.threads.is_empty() { vec![1] } else { self.threads.clone() };
+        Ok(Block { operation, variant, dtypes, axes: self.axes.clone(), threads, max_bytes: None })
+    }
+
+    /// Narrows cases by type and size, and sets threads, cache and device where they are given.
+    fn narrow(&self, cases: Vec<Case>) -> Vec<Case> {
+        let mut narrowed: Vec<Case> = Vec::new();
+        for mut case in cases {
+            if !self.dtypes.is_empty() && !self.dtypes.contains(&case.dtype) {
+                continue;
+            }
+            if self.size.is_some_and(|most| case.footprint().is_none_or(|bytes| bytes > most)) {
+                continue;
+            }
+            case.cache = self.cache.unwrap_or(case.cache);
+            case.device = self.device.unwrap_or(case.device);
+            let threads = if self.threads.is_empty() { vec![case.threads] } else { self.threads.clone() };
+            narrowed.extend(threads.into_iter().map(|threads| Case { threads, ..case.clone() }));
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        narrowed.retain(|case| seen.insert(case.to_string()));
+        narrowed
+    }
+}
