@@ -9,7 +9,7 @@ use std::io;
 pub struct Failure {
     pub status: Status,
     pub why: String,
-    pub fault: Option<Fault>,
+    pub fault: Option<Box<Fault>>,
     /// The instance, fill and check in which it was seen.
     pub seen_in: String,
 }

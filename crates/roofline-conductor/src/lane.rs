@@ -52,7 +52,7 @@ impl Lane {
             stage.clear(&self.seat);
         }
         self.gate.seen_in.clone_from(&failure.seen_in);
-        self.gate.fault.clone_from(&failure.fault);
+        self.gate.fault = failure.fault.as_deref().cloned();
         self.failure.get_or_insert(failure);
     }
 
@@ -112,9 +112,10 @@ impl Lane {
         self.gate.score = self.gate.score.max(judgement.score);
         match judgement.fault {
             None => Ok(()),
-            Some(fault) => {
-                Err(Failure { fault: Some(fault.clone()), ..Failure::new(Status::Wrong, fault.to_string()) })
-            }
+            Some(fault) => Err(Failure {
+                fault: Some(Box::new(fault.clone())),
+                ..Failure::new(Status::Wrong, fault.to_string())
+            }),
         }
     }
 }

@@ -100,19 +100,20 @@ fn parse_item(item: &str, names: usize) -> Result<Vec<Vec<u64>>, String> {
 }
 
 fn range(from: u64, to: u64, step: &str) -> Result<Vec<u64>, String> {
-    let (by, next): (u64, fn(u64, u64) -> Option<u64>) = match step.split_at_checked(1) {
-        Some(("*", factor)) => (parse_number(factor)?, u64::checked_mul),
-        Some(("+", step)) => (parse_number(step)?, u64::checked_add),
+    let (multiplies, by) = match step.split_at_checked(1) {
+        Some(("*", factor)) => (true, parse_number(factor)?),
+        Some(("+", step)) => (false, parse_number(step)?),
         _ => return Err(format!("step `{step}` is neither `*factor` nor `+step`")),
     };
+    let next = |value: u64| if multiplies { value.checked_mul(by) } else { value.checked_add(by) };
     if from > to {
         return Err(format!("`{from}:{to}` holds no value: it runs downwards"));
     }
-    if next(from, by).is_some_and(|second| second <= from) {
+    if next(from).is_some_and(|second| second <= from) {
         return Err(format!("step `{step}` never gets past {from}"));
     }
     let mut values = vec![from];
-    while let Some(value) = next(values[values.len() - 1], by).filter(|value| *value <= to) {
+    while let Some(value) = next(values[values.len() - 1]).filter(|value| *value <= to) {
         if values.len() >= MAX_VALUES {
             return Err(format!("has more than {MAX_VALUES} values"));
         }

@@ -163,7 +163,7 @@ fn parse(id: &str) -> Result<Case, Mistake> {
             Some(("cache", "cold")) => case.cache = Cache::Cold,
             Some(("cache", "warm")) => case.cache = Cache::Warm,
             Some(("device", device)) => {
-                case.device = parse_device(device).ok_or((format!("`{device}` is no device"), known))?
+                case.device = parse_device(device).ok_or((format!("`{device}` is no device"), known))?;
             }
             _ => return Err((format!("does not understand `{part}`"), known)),
         }

@@ -152,7 +152,7 @@ impl Content {
     fn nonfinite(&self, bits: u64) -> f64 {
         let period = (4 * self.row as u64).max(16);
         let draw = bits & 0xffff_ffff;
-        if draw % period != 0 {
+        if !draw.is_multiple_of(period) {
             return uniform(bits);
         }
         match draw / period % 4 {

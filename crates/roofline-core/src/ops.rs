@@ -125,7 +125,7 @@ pub struct Work {
 
 impl Work {
     pub fn flops(&self) -> u64 {
-        2 * self.multiply_adds + self.simple + self.special
+        2u64.saturating_mul(self.multiply_adds).saturating_add(self.simple).saturating_add(self.special)
     }
 
     pub fn traffic(&self) -> Bytes {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub struct Problem {
     what: String,
     hint: Option<String>,
-    source: Option<Source>,
+    source: Option<Box<Source>>,
     code: u8,
 }
 
@@ -43,7 +43,7 @@ impl Problem {
 
     /// Points at `span` of a file.
     pub fn at(mut self, name: &str, text: &str, span: Range<usize>) -> Problem {
-        self.source = Some(Source { file: miette::NamedSource::new(name, text.to_owned()), span });
+        self.source = Some(Box::new(Source { file: miette::NamedSource::new(name, text.to_owned()), span }));
         self
     }
 

@@ -79,7 +79,7 @@ impl MemoryFile {
         // SAFETY: the range lies inside the map and `to` is private memory of the same length. A
         // runner may write meanwhile; the copy then holds a mixture, which the judge rejects.
         unsafe {
-            std::ptr::copy_nonoverlapping(self.address.as_ptr().add(range.start), to.as_mut_ptr(), to.len())
+            std::ptr::copy_nonoverlapping(self.address.as_ptr().add(range.start), to.as_mut_ptr(), to.len());
         }
     }
 
@@ -88,7 +88,7 @@ impl MemoryFile {
         assert!(start <= self.size && bytes.len() <= self.size - start);
         // SAFETY: the range lies inside the map; no reference into an unsealed map exists.
         unsafe {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.address.as_ptr().add(start), bytes.len())
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.address.as_ptr().add(start), bytes.len());
         }
     }
 

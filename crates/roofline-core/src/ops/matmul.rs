@@ -174,8 +174,9 @@ fn project(problem: &Problem, output: &View, draws: u64) -> Vec<usize> {
             variance += bound::rounding(output.dtype, value).powi(2);
         }
         let allowed = bound::Z * variance.sqrt() + expected.abs() * ROUNDING_OF_THE_PROJECTION;
-        // Written so that a NaN or an infinity in the row counts as wrong.
-        if !((got - expected).abs() <= allowed) {
+        let right = (got - expected).abs() <= allowed;
+        // A NaN or an infinity in the row is never within what is allowed.
+        if !right {
             bad.push(i);
         }
     }
