@@ -322,8 +322,9 @@ pub(crate) fn strays_when_timed(job: &mut Job) -> Prepared {
     let timed = |problem: &mut Problem, _: &[f32]| {
         problem.solve();
         let end = problem.output.as_mut_ptr_range().end;
-        // SAFETY: none; in a visit the page goes on after the output, and the write is the cheat.
-        unsafe { end.write_volatile(0.0) };
+        // SAFETY: none; in a visit the page goes on after the output, and the write is the cheat. No
+        // mark that was put there keeps its bits.
+        unsafe { end.write_volatile(f32::from_bits(!end.read_volatile().to_bits())) };
     };
     Ok(Ready::new(TwoFaced { problem: Problem::new(job)?, answer: Vec::new(), timed }))
 }
