@@ -1,9 +1,11 @@
 //! Conducts a plan: case by case through gate and visits, a record for every row.
 
 use crate::failure::{Failure, Stop};
+use crate::job::quoted;
 use crate::lane::Lane;
 use crate::plan::{Plan, PlannedCase};
 use crate::stage::{Options, Stage, cores_for};
+use crate::sys::signals;
 use crate::{gate, visits};
 use roofline_core::case::{Cache, Case, Device};
 use roofline_core::mutants::self_test;
@@ -45,6 +47,9 @@ pub fn conduct(
     let mut stage = Stage::new(options)?;
     let mut tested = BTreeMap::new();
     for (number, planned) in plan.cases.iter().enumerate() {
+        if signals::interrupted() {
+            return Ok(Finish::Interrupted);
+        }
         observer.begin(number, &planned.case);
         match conduct_case(&mut stage, planned, &mut tested) {
             Ok(lanes) => {
@@ -130,8 +135,7 @@ fn record(
         Some(failure) => (failure.status, failure.why.clone()),
         None => (Status::Ok, String::new()),
     };
-    let verb = if options.budget.is_some() { "run" } else { "check" };
-    let runners = if lane.runner == "cpu" { String::new() } else { format!(" --runner {}", lane.runner) };
+    let reproduce = reproduce(case, &lane, options, status);
     Record {
         schema: SCHEMA,
         id,
@@ -141,10 +145,7 @@ fn record(
         implementation: lane.seat.implementation.clone(),
         status,
         why,
-        reproduce: format!(
-            "roofline {verb} {case} -i {}{runners} --seed {}",
-            lane.seat.implementation, options.seed
-        ),
+        reproduce,
         work: case.footprint().map(|_| (case.operation.work)(case)).unwrap_or_default(),
         gate: lane.gate,
         samples: lane.samples,
@@ -158,4 +159,24 @@ fn record(
             notes: lane.notes,
         },
     }
+}
+
+/// The command that shows a row again, with what decided its status.
+fn reproduce(case: &Case, lane: &Lane, options: &Options, status: Status) -> String {
+    let verb = if options.budget.is_some() { "run" } else { "check" };
+    let mut command = format!("roofline {verb} {case} -i {}", lane.seat.implementation);
+    if lane.runner != "cpu" {
+        let spec = options.runners.iter().find(|spec| spec.name == lane.runner);
+        let runner = match spec.filter(|spec| spec.by_folder) {
+            Some(spec) => quoted(&spec.folder.display().to_string()),
+            None => lane.runner.clone(),
+        };
+        command += &format!(" --runner {runner}");
+    }
+    match status {
+        Status::Timeout => command += &format!(" --timeout {}ms", options.limits.patience.as_millis()),
+        Status::OutOfMemory => command += &format!(" --memory {}", options.limits.memory),
+        _ => {}
+    }
+    command + &format!(" --seed {}", options.seed)
 }

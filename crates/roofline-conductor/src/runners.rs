@@ -14,6 +14,8 @@ pub struct RunnerSpec {
     /// Program and arguments, placeholders replaced.
     pub command: Vec<String>,
     pub folder: PathBuf,
+    /// Named by its folder, not found by its name.
+    pub by_folder: bool,
     /// What to do when it does not start.
     pub hint: String,
     environment: BTreeMap<String, String>,
@@ -30,9 +32,14 @@ impl RunnerSpec {
             about: "the CPU kernels of the house".to_owned(),
             command: vec![program.display().to_string(), "runner".to_owned(), "cpu".to_owned()],
             folder: PathBuf::from("/"),
+            by_folder: false,
             hint: "it is part of this binary".to_owned(),
             environment: BTreeMap::new(),
         }
+    }
+
+    pub fn is_built_in(&self) -> bool {
+        self.folder == Path::new("/")
     }
 
     /// The whole environment of a process that may use `threads` threads.
@@ -112,6 +119,7 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
         about: wire.about,
         command,
         folder,
+        by_folder: false,
         hint: if wire.hint.is_empty() { "check its runner.toml".to_owned() } else { wire.hint },
         environment: wire.environment,
     })
@@ -124,7 +132,7 @@ pub fn discover(program: &Path, places: &[PathBuf]) -> Result<Vec<RunnerSpec>, R
     let mut specs = vec![RunnerSpec::built_in(program)];
     for place in places {
         if place.join("runner.toml").is_file() {
-            specs.push(read(place, binaries)?);
+            specs.push(RunnerSpec { by_folder: true, ..read(place, binaries)? });
             continue;
         }
         let mut folders: Vec<PathBuf> = std::fs::read_dir(place)

@@ -22,10 +22,17 @@ use std::time::{Duration, Instant};
 /// How long a runner may take, and how much it may hold.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// For one launch, and for saying hello.
+    /// For one launch.
     pub patience: Duration,
     /// Private memory.
     pub memory: u64,
+}
+
+impl Limits {
+    /// For starting and saying hello: a framework may take seconds to load, whatever a launch may take.
+    pub fn patience_at_start(&self) -> Duration {
+        self.patience.max(self.patience.saturating_mul(10).min(Duration::from_secs(60)))
+    }
 }
 
 /// One runner process.
@@ -74,7 +81,8 @@ impl Session {
             notes: Default::default(),
         };
         let mut session = Session { pid, hello, channel, next: 1, limits, log: Log::follow(reader) };
-        let hello: Hello = session.ask(keeper, Ask::Hello { protocol: VERSION }, &[], limits.patience)?;
+        let hello: Hello =
+            session.ask(keeper, Ask::Hello { protocol: VERSION }, &[], limits.patience_at_start())?;
         if let Err(breach) = hello.validate() {
             session.end(keeper);
             return Err(Failure::new(Status::Protocol, format!("the runner {breach}")).into());
@@ -104,6 +112,9 @@ impl Session {
         tick: Duration,
         mut meanwhile: impl FnMut(),
     ) -> Result<T, Stop> {
+        if signals::interrupted() {
+            return Err(Stop::Interrupted);
+        }
         let id = self.next;
         self.next += 1;
         if self.channel.has_unread() {
@@ -123,7 +134,8 @@ impl Session {
                 last_look = Instant::now();
                 greedy = audit::private_memory(pid).filter(|memory| *memory > limit);
             }
-            greedy.is_none()
+            // A signal that came before the wait does not interrupt it.
+            greedy.is_none() && !signals::interrupted()
         });
         let failure = match received {
             Ok(line) => match parse_answer::<T>(&line, id) {
@@ -132,6 +144,7 @@ impl Session {
                 Err(breach) => Failure::new(Status::Protocol, breach.to_string()),
             },
             Err(ReceiveError::Interrupted) => return Err(Stop::Interrupted),
+            Err(ReceiveError::Deadline) if signals::interrupted() => return Err(Stop::Interrupted),
             Err(ReceiveError::Deadline) => match greedy {
                 Some(memory) => Failure::new(
                     Status::OutOfMemory,
