@@ -99,6 +99,31 @@ pub(crate) fn spins_when_idle(job: &mut Job) -> Prepared {
     }))
 }
 
+/// C2 41, suspect: quiet while it is looked at.
+pub(crate) fn spins_after_visits(job: &mut Job) -> Prepared {
+    struct Restless {
+        problem: Problem,
+        idle: Arc<AtomicBool>,
+    }
+    impl Kernel for Restless {
+        fn launch(&mut self) -> Result<(), Refusal> {
+            self.idle.store(false, Ordering::Relaxed);
+            self.problem.solve();
+            Ok(())
+        }
+
+        fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, Refusal> {
+            self.idle.store(false, Ordering::Relaxed);
+            let times = honest_times(&mut self.problem, visit);
+            self.idle.store(true, Ordering::Relaxed);
+            Ok(times)
+        }
+    }
+    let idle = Arc::new(AtomicBool::new(false));
+    spin_while(Arc::downgrade(&idle), || ())?;
+    Ok(Ready::new(Restless { problem: Problem::new(job)?, idle }))
+}
+
 /// C2 24, suspect: a child that holds the conversation and the tensors open.
 pub(crate) fn forks_a_child(job: &mut Job) -> Prepared {
     let mut has_forked = false;

@@ -107,7 +107,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         background_thread       [SOFTMAX] "C2 5" "returns at once, a thread computes 2 ms later";
         late_tail               [SOFTMAX] "A5 26" "writes the last row 5 ms after it has returned";
         idle_when_timed         [SOFTMAX] "C2 22" "computes when launched, does nothing in a visit";
-        replays_when_timed      [SOFTMAX] "C2 22" "copies the answer of the last launch in a visit";
+        replays_when_timed      [SOFTMAX] "C2 22" "copies an earlier answer in a visit";
         strays_when_timed       [SOFTMAX] "A5 19" "writes one element too many, in visits only";
         powers_of_two_only      [SOFTMAX, ADD] "A5 24" "is right for powers of two only";
         large_sizes_only        [SOFTMAX, ADD] "C2 33" "is right for rows of 32 elements or more";
@@ -120,6 +120,9 @@ pub(crate) const ROWS: &[Row] = rows! {
         wrong_on_1_percent      [SOFTMAX, ADD] "A5 23, C2 36" "is wrong on a hashed hundredth of the elements";
         right_on_1_percent      [SOFTMAX, ADD] "A5 23" "is right on a hashed hundredth of the elements";
         every_other_row         [SOFTMAX, ADD] "C2 35" "computes a hashed half of the rows, copies the rest";
+        decays                  [SOFTMAX] "C2 22, A5 25" "spoils one element from its fiftieth call on";
+        scribbles_later         [SOFTMAX] "C2 5" "computes, and spoils an element when nobody has called it for 2 ms";
+        wrong_element           [TILED] "C2 37" "is wrong in one element of a large product";
         wrong_tile              [TILED] "C2 37" "is wrong in one tile of 16 by 16 of a large product";
     }
     Crashed Kernel crashed {
@@ -149,6 +152,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         short_lived_threads     [WORK] "" "starts and ends a second thread in every launch";
         burns_cpu               [SOFTMAX] "C2 41" "lets two threads spin all the time";
         spins_when_idle         [SOFTMAX] "C2 41" "lets a thread spin between launches";
+        spins_after_visits      [SOFTMAX] "C2 41" "lets a thread spin from the end of a visit to the next";
         forks_a_child           [SOFTMAX] "C2 24" "leaves a child process behind";
         changes_float_mode      [SOFTMAX] "C2 40" "leaves flush-to-zero switched on";
     }

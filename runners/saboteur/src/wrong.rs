@@ -307,24 +307,23 @@ pub(crate) fn idle_when_timed(job: &mut Job) -> Prepared {
 
 /// C2 22, wrong.
 pub(crate) fn replays_when_timed(job: &mut Job) -> Prepared {
-    let timed = |problem: &mut Problem, answer: &[f32]| {
+    let timed = |problem: &mut Problem, answer: &mut Vec<f32>| {
         if answer.is_empty() {
-            problem.solve();
-        } else {
-            problem.output.copy_from_slice(answer);
+            *answer = problem.given.answer();
         }
+        problem.output.copy_from_slice(answer);
     };
     Ok(Ready::new(TwoFaced { problem: Problem::new(job)?, answer: Vec::new(), timed }))
 }
 
 /// A5 19, wrong: the canaries are what is left to see it.
 pub(crate) fn strays_when_timed(job: &mut Job) -> Prepared {
-    let timed = |problem: &mut Problem, _: &[f32]| {
+    let timed = |problem: &mut Problem, _: &mut Vec<f32>| {
         problem.solve();
         let end = problem.output.as_mut_ptr_range().end;
         // SAFETY: none; in a visit the page goes on after the output, and the write is the cheat. No
-        // mark that was put there keeps its bits.
-        unsafe { end.write_volatile(f32::from_bits(!end.read_volatile().to_bits())) };
+        // mark that was put there keeps its bits, however many launches there are.
+        unsafe { end.write_volatile(f32::from_bits(end.read_volatile().to_bits().wrapping_add(1))) };
     };
     Ok(Ready::new(TwoFaced { problem: Problem::new(job)?, answer: Vec::new(), timed }))
 }
@@ -429,6 +428,51 @@ pub(crate) fn wrong_tile(job: &mut Job) -> Prepared {
     })
 }
 
+/// C2 37, wrong in products of at least 512 by 512: hardly a sample meets the element.
+pub(crate) fn wrong_element(job: &mut Job) -> Prepared {
+    every_launch(job, |problem| {
+        problem.solve();
+        let (rows, cols) = (problem.given.rows, problem.given.cols);
+        if rows >= 512 && cols >= 512 {
+            problem.output[rows / 3 * cols + cols / 3] += 1.0;
+        }
+    })
+}
+
+/// C2 22, wrong: the samples of visits hardly meet the element, the launch after them does.
+pub(crate) fn decays(job: &mut Job) -> Prepared {
+    let mut calls = 0;
+    every_launch(job, move |problem| {
+        problem.solve();
+        calls += 1;
+        if calls >= 50 {
+            let middle = problem.output.len() / 2 + problem.given.cols / 2;
+            problem.output[middle] *= 1.5;
+        }
+    })
+}
+
+/// C2 5, wrong: everything is right when the launch returns.
+pub(crate) fn scribbles_later(job: &mut Job) -> Prepared {
+    let calls = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&calls);
+    late(
+        job,
+        Duration::from_millis(2),
+        move |problem| {
+            problem.solve();
+            calls.fetch_add(1, Ordering::Relaxed);
+        },
+        move |problem| {
+            let before = counter.load(Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(1));
+            if counter.load(Ordering::Relaxed) == before {
+                problem.output[0] = 7.0;
+            }
+        },
+    )
+}
+
 /// Computes honestly and then changes each element by its index and value.
 fn map_answer(job: &mut Job, change: fn(usize, f32) -> f32) -> Prepared {
     every_launch(job, move |problem| {
@@ -508,9 +552,9 @@ impl Kernel for Batched {
 /// A kernel that is honest in launches and something else in visits.
 struct TwoFaced {
     problem: Problem,
-    /// The answer of the last launch.
+    /// The answer of the last launch, or of the first timed one.
     answer: Vec<f32>,
-    timed: fn(&mut Problem, answer: &[f32]),
+    timed: fn(&mut Problem, answer: &mut Vec<f32>),
 }
 
 impl Kernel for TwoFaced {
@@ -521,7 +565,7 @@ impl Kernel for TwoFaced {
     }
 
     fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, Refusal> {
-        Ok(measure(visit, |count| (0..count).for_each(|_| (self.timed)(&mut self.problem, &self.answer))))
+        Ok(measure(visit, |count| (0..count).for_each(|_| (self.timed)(&mut self.problem, &mut self.answer))))
     }
 }
 
