@@ -114,7 +114,11 @@ impl Lane {
             None => Ok(()),
             Some(fault) => Err(Failure {
                 fault: Some(Box::new(fault.clone())),
-                ..Failure::new(Status::Wrong, fault.to_string())
+                // The worst element and the pattern have their own places in the record.
+                ..Failure::new(
+                    Status::Wrong,
+                    format!("{} of {} elements are outside the bound", fault.failed, fault.checked),
+                )
             }),
         }
     }
