@@ -87,10 +87,10 @@ pub struct Select {
     #[arg(long, value_name = "AXIS=VALUES")]
     pub axis: Vec<String>,
     /// Leave out cases whose tensors take more than this, such as `64MiB`
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub size: Option<u64>,
     /// Upper limits of threads, separated by commas
-    #[arg(long, value_delimiter = ',', value_name = "N")]
+    #[arg(long, value_delimiter = ',', value_name = "N", value_parser = parse_threads)]
     pub threads: Vec<u32>,
     /// `cpu` or `cuda:N`
     #[arg(long)]
@@ -135,11 +135,11 @@ pub struct Measure {
     /// A tenth of a second for each row
     #[arg(long)]
     pub quick: bool,
-    /// How long one launch may take
-    #[arg(long, value_parser = parse_duration, default_value = "30s")]
+    /// How long one launch may take; a runner has ten times that, but no more than a minute, to start
+    #[arg(long, value_parser = parse_timeout, default_value = "30s")]
     pub timeout: Duration,
     /// Private memory that a runner may hold, and most bytes that a case's tensors may take; half of the machine's by default
-    #[arg(long, value_parser = parse_bytes, value_name = "BYTES")]
+    #[arg(long, value_parser = parse_memory, value_name = "BYTES")]
     pub memory: Option<u64>,
     /// Seed of all inputs, samples and places; a secret one by default
     #[arg(long)]
@@ -184,20 +184,48 @@ pub struct Job {
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
+    let number: f64 =
+        number.parse().map_err(|_| format!("`{text}` is not a time; write `500ms`, `2s` or `1min`"))?;
     let scale = match unit.trim() {
         "ms" => 1e-3,
         "s" | "" => 1.0,
         "min" => 60.0,
         _ => return Err(format!("`{unit}` is not a unit of time; write `500ms`, `2s` or `1min`")),
     };
-    let number: f64 =
-        number.parse().map_err(|_| format!("`{text}` is not a time; write `500ms`, `2s` or `1min`"))?;
-    Duration::try_from_secs_f64(number * scale).map_err(|error| error.to_string())
+    let time = Duration::try_from_secs_f64(number * scale).ok();
+    time.filter(|time| *time <= LONGEST).ok_or_else(|| "a day, `1440min`, is the most".to_owned())
 }
+
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+fn parse_timeout(text: &str) -> Result<Duration, String> {
+    let time = parse_duration(text)?;
+    if time < Duration::from_millis(1) {
+        return Err("no launch ends in no time; `1ms` is the least".to_owned());
+    }
+    Ok(time)
+}
+
+fn parse_threads(text: &str) -> Result<u32, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=4096).contains(threads));
+    threads.ok_or_else(|| "write numbers from 1 to 4096, such as `1,2`".to_owned())
+}
+
+fn parse_memory(text: &str) -> Result<u64, String> {
+    let bytes = parse_bytes(text)?;
+    if bytes < LEAST_MEMORY {
+        return Err("a runner needs `16MiB` to start".to_owned());
+    }
+    Ok(bytes)
+}
+
+const LEAST_MEMORY: u64 = 16 << 20;
 
 fn parse_bytes(text: &str) -> Result<u64, String> {
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
+    let number: u64 =
+        number.parse().map_err(|_| format!("`{text}` is not an amount of memory; write `64MiB`"))?;
     let shift = match unit.trim() {
         "" | "B" => 0,
         "KiB" => 10,
@@ -205,8 +233,6 @@ fn parse_bytes(text: &str) -> Result<u64, String> {
         "GiB" => 30,
         _ => return Err(format!("`{unit}` is not a unit of memory; write KiB, MiB or GiB")),
     };
-    let number: u64 =
-        number.parse().map_err(|_| format!("`{text}` is not an amount of memory; write `64MiB`"))?;
     number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too much"))
 }
 

@@ -1,8 +1,14 @@
 //! What goes wrong, said in one to three lines: what happened, where, what to do.
 
 use std::fmt;
+use std::io::Write;
 use std::ops::Range;
 use std::process::ExitCode;
+
+/// Says something on standard error. That nobody can read it changes nothing.
+pub fn tell(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
 
 /// A message with a hint and the exit code of its kind.
 #[derive(Debug)]
@@ -51,8 +57,8 @@ impl Problem {
     pub fn report(self) -> ExitCode {
         let code = ExitCode::from(self.code);
         match self.source.is_some() {
-            true => anstream::eprintln!("{:?}", miette::Report::new(self)),
-            false => anstream::eprintln!("{self}"),
+            true => tell(&format!("{:?}", miette::Report::new(self))),
+            false => tell(&self.to_string()),
         }
         code
     }

@@ -1,6 +1,7 @@
 //! Where suites and runners are found: named paths, the working folder, beside the binary.
 
 use crate::args::Places;
+use crate::commands::offers::is_folder;
 use crate::error::Problem;
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_core::nearest::nearest;
@@ -22,16 +23,23 @@ fn folder(name: &str) -> Option<PathBuf> {
     std::iter::once(here).chain(beside).find(|path| path.is_dir())
 }
 
+/// The suite of a selection that names none, which a binary away from the repository has as well.
+const QUICK: &str = include_str!("../../../suites/quick.toml");
+const QUICK_PATH: &str = "(built in) quick.toml";
+
 /// Every suite there is: name and path, sorted.
 pub fn suites() -> Vec<(String, PathBuf)> {
-    let Some(folder) = folder("suites") else { return Vec::new() };
-    let mut found: Vec<(String, PathBuf)> = std::fs::read_dir(folder)
+    let mut found: Vec<(String, PathBuf)> = folder("suites")
+        .and_then(|folder| std::fs::read_dir(folder).ok())
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect::<Vec<_>>())
         .unwrap_or_default()
         .into_iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path)))
         .collect();
+    if !found.iter().any(|(name, _)| name == "quick") {
+        found.push(("quick".to_owned(), PathBuf::from(QUICK_PATH)));
+    }
     found.sort();
     found
 }
@@ -56,7 +64,9 @@ pub fn suite(name: &str) -> Result<Suite, Problem> {
 
 pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
     let name = path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text =
+        if path == Path::new(QUICK_PATH) { Ok(QUICK.to_owned()) } else { std::fs::read_to_string(path) };
+    let text = text.map_err(|error| {
         Problem::usage(format!("suite `{name}`: {error}"), "name a TOML file that can be read")
     })?;
     Suite::parse(&text).map_err(|error| {
@@ -75,11 +85,26 @@ pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
 /// Every runner: the built-in one, those of the `runners` folder, and the folders that are named.
 pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     let program = program()?;
-    let named = places.runner.iter().map(PathBuf::from).filter(|path| path.join("runner.toml").is_file());
+    let named = places.runner.iter().filter(|place| is_folder(place)).map(PathBuf::from);
     let all: Vec<PathBuf> = folder("runners").into_iter().chain(named).collect();
     let mut specs = runners::discover(&program, &all)
         .map_err(|error| Problem::usage(error.to_string(), "docs/format.md says what a runner.toml holds"))?;
-    specs.dedup_by(|a, b| a.folder == b.folder && a.name == b.name);
+    // A folder that is both found and named is one runner.
+    let mut folders = std::collections::BTreeSet::new();
+    specs.retain(|spec| folders.insert(spec.folder.clone()));
+    for (index, spec) in specs.iter().enumerate() {
+        if let Some(other) = specs[..index].iter().find(|other| other.name == spec.name) {
+            let place = if other.is_built_in() {
+                "this binary".to_owned()
+            } else {
+                format!("`{}`", other.folder.display())
+            };
+            return Err(Problem::usage(
+                format!("two runners are called `{}`: {place} and `{}`", spec.name, spec.folder.display()),
+                format!("give one another `name`, in `{}`", spec.folder.join("runner.toml").display()),
+            ));
+        }
+    }
     Ok(specs)
 }
 

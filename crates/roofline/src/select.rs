@@ -111,9 +111,6 @@ impl Options {
                 Problem::usage(format!("unknown dtype `{name}`"), format!("did you mean `{}`?", error.near))
             })
         });
-        if let Some(threads) = select.threads.iter().find(|threads| !(1..=4096).contains(*threads)) {
-            return Err(Problem::usage(format!("`--threads {threads}`"), "1 to 4096 threads"));
-        }
         let device = select.device.as_deref().map(|text| {
             parse_device(text)
                 .ok_or_else(|| Problem::usage(format!("`{text}` is no device"), "`cpu` or `cuda:N`"))

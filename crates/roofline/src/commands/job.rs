@@ -1,17 +1,22 @@
 //! `roofline job ROW`: a conversation and its tensors as files.
 
 use crate::args::Job;
+use crate::commands::offers;
 use crate::error::Problem;
 use crate::places;
 use roofline_conductor::conduct::refusal;
-use roofline_conductor::job;
-use roofline_core::case::parse_row;
+use roofline_conductor::job::{self, quoted};
+use roofline_conductor::machine::Machine;
+use roofline_conductor::runners::RunnerSpec;
+use roofline_core::case::{Case, parse_row};
+use roofline_core::nearest::nearest;
 use std::process::ExitCode;
 
 pub fn run(args: &Job) -> Result<ExitCode, Problem> {
     let (case, implementation) =
         parse_row(&args.row).map_err(|error| Problem::usage(error.to_string(), error.hint))?;
-    if let Some(why) = refusal(&case, u64::MAX) {
+    let memory = super::measure::half_of_memory(&Machine::read());
+    if let Some(why) = refusal(&case, memory) {
         return Err(Problem::usage(format!("`{case}` {why}"), "choose another case"));
     }
     let runner = implementation.split('/').next().unwrap_or_default();
@@ -21,10 +26,14 @@ pub fn run(args: &Job) -> Result<ExitCode, Problem> {
             near.map_or("`roofline runners` shows them".to_owned(), |near| format!("did you mean `{near}`?"));
         Problem::nothing(format!("there is no runner `{runner}`"), hint)
     })?;
+    offered(args, spec, &case, &implementation)?;
     let path = job::write(&case, &implementation, &args.to, args.seed, args.launches.max(1))
         .map_err(|error| Problem::own(format!("`{}`: {error}", args.to.display())))?;
-    let environment: Vec<String> =
-        spec.own_environment(case.threads).iter().map(|(name, value)| format!("{name}={value} ")).collect();
+    let environment: Vec<String> = spec
+        .own_environment(case.threads)
+        .iter()
+        .map(|(name, value)| format!("{name}={} ", quoted(value)))
+        .collect();
     let command: Vec<String> = spec.command.iter().map(|part| quoted(part)).collect();
     super::print(&format!(
         "cd {} && {}{} < {}\n",
@@ -36,12 +45,23 @@ pub fn run(args: &Job) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
+/// What a runner is known not to have is no job for it; one that was never asked is taken at its word.
+fn offered(args: &Job, spec: &RunnerSpec, case: &Case, implementation: &str) -> Result<(), Problem> {
+    let Some(hello) = offers::known(spec, &args.places) else { return Ok(()) };
+    let form = case.form();
+    let of_form = || hello.offers.iter().filter(|offer| offer.operation == form);
+    let Some(offer) = of_form().find(|offer| offer.implementation == implementation) else {
+        let names: Vec<&str> = of_form().map(|offer| offer.implementation.as_str()).collect();
+        let hint = match nearest(implementation, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`roofline list implementations` shows them".to_owned(),
+        };
+        return Err(Problem::usage(format!("there is no `{implementation}` for `{form}`"), hint));
+    };
+    if !offer.dtypes.contains(&case.dtype) {
+        let dtypes: Vec<&str> = offer.dtypes.iter().map(|dtype| dtype.name()).collect();
+        let why = format!("`{implementation}` does not offer {form} in {}", case.dtype);
+        return Err(Problem::usage(why, format!("it has {}", dtypes.join(", "))));
     }
+    Ok(())
 }

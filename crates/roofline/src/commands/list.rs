@@ -1,12 +1,11 @@
 //! `roofline list`: what there is. Starts no runner.
 
 use crate::args::{List, What};
+use crate::commands::offers;
 use crate::error::Problem;
 use crate::{places, select};
-use roofline_conductor::offers::OfferCache;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::protocol::Hello;
-use roofline_runner::Runner;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -51,13 +50,10 @@ fn operations() -> String {
 }
 
 fn implementations(args: &List) -> Result<String, Problem> {
-    let cache = OfferCache::read(&places::offers_file(&args.places));
     let mut text = String::new();
     for spec in places::runners(&args.places)? {
-        // The built-in runner is part of this binary, so it need not be started to be asked.
-        let built_in = (spec.name == "cpu").then(|| roofline_runner::cpu::CpuRunner.hello());
-        match built_in.as_ref().or(cache.get(&spec)) {
-            Some(hello) => text.push_str(&offers(hello)),
+        match offers::known(&spec, &args.places) {
+            Some(hello) => text.push_str(&lines(&hello)),
             None => {
                 let _ = writeln!(text, "{}: not asked yet; `roofline runners` asks it", spec.name);
             }
@@ -66,7 +62,7 @@ fn implementations(args: &List) -> Result<String, Problem> {
     Ok(text)
 }
 
-fn offers(hello: &Hello) -> String {
+fn lines(hello: &Hello) -> String {
     let mut text = String::new();
     for offer in &hello.offers {
         let dtypes: Vec<&str> = offer.dtypes.iter().map(|dtype| dtype.name()).collect();

@@ -2,7 +2,7 @@
 
 use crate::args::Measure;
 use crate::commands::offers;
-use crate::error::Problem;
+use crate::error::{Problem, tell};
 use crate::progress::{Recorder, new_id, now, roughly};
 use crate::{places, select};
 use roofline_conductor::checks::Checks;
@@ -17,6 +17,7 @@ use roofline_core::record::{Record, Run, SCHEMA};
 use roofline_report::{Format, Report};
 use roofline_store::Store;
 use std::hash::{BuildHasher, RandomState};
+use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -34,7 +35,11 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
         Format::find(&args.format).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
     let cases = select::cases(&args.select)?;
     let specs = places::runners(&args.places)?;
-    let runners = offers::needed(&args.places, &args.implementation, &specs)?;
+    let machine = Machine::read();
+    let limits =
+        Limits { patience: args.timeout, memory: args.memory.unwrap_or_else(|| half_of_memory(&machine)) };
+    let may_ask = (!args.dry_run).then_some(limits);
+    let runners = offers::needed(&args.places, &args.implementation, &specs, may_ask)?;
     let plan = Plan::new(cases, &runners, &args.implementation);
     if plan.rows() == 0 {
         return Err(Problem::nothing(
@@ -46,29 +51,34 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
         crate::commands::print(&describe(&plan, budget))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let machine = Machine::read();
     let options = Options {
         program: places::program()?,
         runners: specs,
         seed: args.seed.unwrap_or_else(secret_seed),
-        limits: Limits {
-            patience: args.timeout,
-            memory: args.memory.unwrap_or_else(|| half_of_memory(&machine)),
-        },
+        limits,
         budget,
         checks: Checks::default(),
     };
     let store = Store::open(&args.places.store)?;
     signals::catch_interrupts();
-    let _lock =
-        lock::take(|holder| anstream::eprintln!("another run is going on ({holder}); waiting for it to end"))
-            .map_err(|error| Problem::own(format!("the machine's lock: {error}")))?;
+    let waiting = |holder: &str| tell(&format!("another run is going on ({holder}); waiting for it to end"));
+    let _lock = match lock::take(waiting) {
+        Ok(lock) => lock,
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+            tell("interrupted: nothing was started");
+            return Ok(ExitCode::from(130));
+        }
+        Err(error) => return Err(Problem::own(format!("the machine's lock: {error}"))),
+    };
     let facts = RunFacts { run: new_id(), machine: machine.fingerprint() };
     let run = Run {
         schema: SCHEMA,
         id: facts.run.clone(),
         started: now(),
-        command: std::env::args().collect::<Vec<_>>().join(" "),
+        command: std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+            .join(" "),
         machine: serde_json::to_value(&machine).unwrap_or_default(),
     };
     store.append_run(&run)?;
@@ -84,11 +94,11 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
     match finish {
         Ok(Finish::Complete) => Ok(exit_code(&recorder.records)),
         Ok(Finish::Interrupted) => {
-            anstream::eprintln!(
+            tell(&format!(
                 "interrupted: {} of {} rows are finished and stored",
                 recorder.records.len(),
                 plan.rows()
-            );
+            ));
             Ok(ExitCode::from(130))
         }
         Err(error) => Err(Problem::own(error.to_string())),
@@ -108,7 +118,8 @@ fn secret_seed() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
-fn half_of_memory(machine: &Machine) -> u64 {
+/// What tensors may take unless told otherwise.
+pub fn half_of_memory(machine: &Machine) -> u64 {
     machine.memory.total.map_or(4 << 30, |bytes| bytes.0 / 2)
 }
 

@@ -7,38 +7,61 @@ use roofline_conductor::offers::{OfferCache, ask};
 use roofline_conductor::plan::{RunnerOffers, matches};
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
-use roofline_core::protocol::Hello;
+use roofline_core::protocol::{Hello, Offer};
+use roofline_runner::Runner;
+use roofline_runner::cpu::CpuRunner;
 use std::path::Path;
 use std::time::Duration;
 
-/// Saying hello is quick, but a framework may take seconds to load.
-const HELLO: Limits = Limits { patience: Duration::from_secs(60), memory: 8 << 30 };
+/// Of a runner that is only asked who it is.
+pub const HELLO: Limits = Limits { patience: Duration::from_secs(60), memory: 8 << 30 };
+
+/// What is known of a runner without starting it.
+pub fn known(spec: &RunnerSpec, places: &Places) -> Option<Hello> {
+    if spec.is_built_in() {
+        // It is part of this binary, so it need not be started to be asked.
+        return Some(CpuRunner.hello());
+    }
+    OfferCache::read(&places::offers_file(places)).get(spec).cloned()
+}
 
 /// The runners that a selection of implementations needs, with their offers.
 ///
 /// The built-in runner takes part unless patterns leave it out; others when a pattern or `--runner` names them.
+///
+/// `limits` holds for runners that have to be asked; without it none is started.
 pub fn needed(
     places: &Places,
     patterns: &[String],
     specs: &[RunnerSpec],
+    limits: Option<Limits>,
 ) -> Result<Vec<RunnerOffers>, Problem> {
-    let mut cache = OfferCache::read(&places::offers_file(places));
-    let mut offers = Vec::new();
-    let mut chosen: Vec<&RunnerSpec> =
-        specs.iter().filter(|spec| is_needed(spec, places, patterns)).collect();
-    for named in names(places, patterns) {
-        if !chosen.iter().any(|spec| spec.name == named) {
-            chosen.push(find(specs, &named)?);
-        }
+    for named in places.runner.iter().filter(|place| !is_folder(place)) {
+        find(specs, named)?;
     }
-    for spec in chosen {
-        let hello = match cache.get(spec) {
-            Some(hello) => hello.clone(),
-            None => learn(spec, &mut cache, &places::offers_file(places)).map_err(|why| {
-                Problem::nothing(format!("runner `{}`: {why}", spec.name), spec.hint.clone())
-            })?,
+    let mut offers = Vec::new();
+    for spec in specs.iter().filter(|spec| is_needed(spec, places, patterns)) {
+        let hello = match (known(spec, places), limits) {
+            (Some(hello), _) => hello,
+            (None, Some(limits)) => {
+                let mut cache = OfferCache::read(&places::offers_file(places));
+                learn(spec, &mut cache, &places::offers_file(places), limits).map_err(|why| {
+                    Problem::nothing(format!("runner `{}`: {why}", spec.name), spec.hint.clone())
+                })?
+            }
+            (None, None) => {
+                let why = format!("runner `{}` was never asked what it offers", spec.name);
+                return Err(Problem::nothing(why, "`roofline runners` starts it and asks"));
+            }
         };
         offers.push(RunnerOffers { runner: spec.name.clone(), offers: hello.offers });
+    }
+    for provider in patterns.iter().filter_map(|pattern| pattern.split('/').next()) {
+        let hosted = |offer: &Offer| offer.implementation.split('/').next() == Some(provider);
+        let is_hosted = offers.iter().flat_map(|runner| &runner.offers).any(hosted);
+        if !is_hosted && !provider.contains('*') {
+            find(specs, provider)?;
+        }
     }
     Ok(offers)
 }
@@ -49,26 +72,21 @@ fn is_needed(spec: &RunnerSpec, places: &Places, patterns: &[String]) -> bool {
         provider == spec.name || (provider.contains('*') && spec.name == "cpu" && matches(provider, "cpu"))
     });
     let by_place = places.runner.iter().any(|place| {
-        *place == spec.name || Path::new(place).canonicalize().is_ok_and(|path| path == spec.folder)
+        *place == spec.name
+            || (is_folder(place) && Path::new(place).canonicalize().is_ok_and(|path| path == spec.folder))
     });
     by_pattern || by_place || (spec.name == "cpu" && patterns.is_empty())
 }
 
-/// Runners that the user named outright; one that is not there is an error.
-fn names(places: &Places, patterns: &[String]) -> Vec<String> {
-    let providers =
-        patterns.iter().filter_map(|pattern| pattern.split('/').next()).filter(|name| !name.contains('*'));
-    let named = places
-        .runner
-        .iter()
-        .map(String::as_str)
-        .filter(|place| !Path::new(place).join("runner.toml").is_file());
-    providers.chain(named).map(str::to_owned).collect()
+/// Whether `--runner` names a folder, not a name.
+pub fn is_folder(place: &str) -> bool {
+    Path::new(place).join("runner.toml").is_file()
 }
 
 fn find<'a>(specs: &'a [RunnerSpec], name: &str) -> Result<&'a RunnerSpec, Problem> {
     runners::find(specs, name).map_err(|near| {
         let hint = match near {
+            _ if Path::new(name).is_dir() => format!("the folder `{name}` has no runner.toml"),
             Some(near) => format!("did you mean `{near}`?"),
             None => "`roofline runners` shows what there is; `--runner FOLDER` names another".to_owned(),
         };
@@ -77,9 +95,14 @@ fn find<'a>(specs: &'a [RunnerSpec], name: &str) -> Result<&'a RunnerSpec, Probl
 }
 
 /// Asks a runner and remembers its answer.
-pub fn learn(spec: &RunnerSpec, cache: &mut OfferCache, file: &Path) -> Result<Hello, String> {
+pub fn learn(
+    spec: &RunnerSpec,
+    cache: &mut OfferCache,
+    file: &Path,
+    limits: Limits,
+) -> Result<Hello, String> {
     let program = places::program().map_err(|problem| problem.to_string())?;
-    let hello = ask(&program, spec, HELLO)?;
+    let hello = ask(&program, spec, limits)?;
     cache.put(spec, hello.clone());
     // The memory only saves time; a place that cannot be written to costs that time and nothing else.
     if let Some(folder) = file.parent() {

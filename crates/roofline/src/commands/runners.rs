@@ -1,7 +1,7 @@
 //! `roofline runners`: present or what to do, version, operations covered.
 
 use crate::args::Runners;
-use crate::commands::offers::learn;
+use crate::commands::offers::{HELLO, learn};
 use crate::error::Problem;
 use crate::places;
 use roofline_conductor::offers::OfferCache;
@@ -15,7 +15,7 @@ pub fn run(args: &Runners) -> Result<ExitCode, Problem> {
     let mut cache = OfferCache::read(&places::offers_file(&args.places));
     let mut text = String::new();
     for spec in &specs {
-        match learn(spec, &mut cache, &places::offers_file(&args.places)) {
+        match learn(spec, &mut cache, &places::offers_file(&args.places), HELLO) {
             Ok(hello) => {
                 let _ = writeln!(text, "{:<12} present   {}", spec.name, hello.version);
                 let _ = writeln!(text, "{:<12}           {}", "", spec.about);
