@@ -1,0 +1,179 @@
+//! What there is: `list`, `--help`, completions, `machine`.
+
+use crate::scene::Scene;
+use serde_json::Value;
+
+#[test]
+fn operations_formats_devices_and_suites_are_listed() {
+    let scene = Scene::new();
+    let operations = scene.call("list").exits(0).stdout;
+    for name in ["add ", "softmax ", "rms-norm ", "matmul ", "matmul.nn: ", "axes m, n, k", "bf16"] {
+        assert!(operations.contains(name), "{name}: {operations}");
+    }
+    assert_eq!(scene.call("list ops").exits(0).stdout, operations);
+    let formats = scene.call("list formats").exits(0).stdout;
+    let names: Vec<&str> = formats.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["table", "json", "jsonl", "csv", "markdown"]);
+    let devices = scene.call("list devices").exits(0).stdout;
+    assert!(devices.starts_with("cpu  ") && devices.contains(" cores"), "{devices}");
+    let suites = scene.call("list suites").exits(0).stdout;
+    assert!(suites.starts_with("quick ") && suites.contains(" cases "), "{suites}");
+}
+
+#[test]
+fn a_suite_of_the_working_folder_is_listed_and_selected() {
+    let scene = Scene::new();
+    let block = "[[cases]]\noperation = \"add\"\ndtype = \"f32\"\naxes = { rows = 3, cols = \"1:4:*2\" }\n";
+    scene.write("suites/mine.toml", &format!("about = \"three cases\"\n{block}"));
+    let suites = scene.call("list suites").exits(0).stdout;
+    assert!(suites.contains("mine") && suites.contains("3 cases  three cases"), "{suites}");
+    let cases = scene.call("list cases --suite mine").exits(0).stdout;
+    let expected = "add/f32/rows=3,cols=1\nadd/f32/rows=3,cols=2\nadd/f32/rows=3,cols=4\n";
+    assert_eq!(cases, expected);
+    assert_eq!(scene.call("list cases --suite suites/mine.toml").exits(0).stdout, expected);
+    // A broken neighbour does not hide the others.
+    scene.write("suites/broken.toml", "about = [");
+    let suites = scene.call("list suites").exits(0).stdout;
+    assert!(suites.contains("three cases") && suites.contains("broken.toml:1:"), "{suites}");
+}
+
+#[test]
+fn cases_are_ids_that_select_the_same_case() {
+    let scene = Scene::new();
+    let quick = scene.call("list cases").exits(0).stdout;
+    assert!(quick.lines().count() >= 8, "{quick}");
+    for id in quick.lines() {
+        let again = scene.call(&format!("list cases {id}")).exits(0).stdout;
+        assert_eq!(again, format!("{id}\n"));
+    }
+    let spelled_out = "softmax/bf16+f32/cols=8,rows=2/threads=1/cache=warm/device=cpu";
+    let short = scene.call(&format!("list cases {spelled_out} softmax/bf16/rows=2,cols=8")).exits(0).stdout;
+    assert_eq!(short, "softmax/bf16/rows=2,cols=8\n", "the same case twice is one case");
+}
+
+#[test]
+fn options_make_narrow_and_change_cases() {
+    let scene = Scene::new();
+    let list = |words: &str| scene.call(&format!("list cases {words}")).exits(0).stdout;
+    assert_eq!(
+        list("mat* --axis zip(m,n,k)=8,16 --dtype f32,i8 --size 1KiB"),
+        "matmul/f32/m=8,n=8,k=8\nmatmul/i8/m=8,n=8,k=8\nmatmul.nn/f32/m=8,n=8,k=8\nmatmul.nn/i8/m=8,n=8,k=8\n"
+    );
+    assert_eq!(
+        list("add --axis rows=1 --axis cols=8:24:+8 --threads 2"),
+        "add/f32/rows=1,cols=8/threads=2\nadd/f32/rows=1,cols=16/threads=2\nadd/f32/rows=1,cols=24/threads=2\n"
+    );
+    assert_eq!(
+        list("add/f32/rows=1,cols=8 --cache cold --device cuda:1"),
+        "add/f32/rows=1,cols=8/cache=cold/device=cuda:1\n"
+    );
+    let only = list("softmax --dtype bf16");
+    assert!(only.lines().count() > 0 && only.lines().all(|id| id.starts_with("softmax/bf16/")), "{only}");
+}
+
+#[test]
+fn listing_starts_no_runner() {
+    let scene = Scene::new();
+    scene.shell_runner("runners/tell", "touch started");
+    let marker = scene.path("runners/tell/started");
+    for what in ["ops", "implementations", "suites", "cases", "devices", "formats"] {
+        let text = scene.call_with_store(&format!("list {what}")).exits(0).stdout;
+        assert!(!text.is_empty() && !text.contains('\x1b'), "{what}: {text:?}");
+        assert!(!marker.exists(), "`list {what}` started a runner");
+    }
+    assert!(!scene.store().exists() && !scene.path(".roofline").exists(), "a list writes nothing");
+    let implementations = scene.call_with_store("list implementations").exits(0).stdout;
+    assert!(implementations.contains("cpu/plain"), "{implementations}");
+    assert!(implementations.contains("tell: not asked yet; `roofline runners` asks it"), "{implementations}");
+    // The marker tells when it is started.
+    let runners = scene.call_with_store("runners").exits(0).stdout;
+    assert!(marker.exists(), "`roofline runners` asks every runner");
+    assert!(runners.contains("cpu          present"), "{runners}");
+    assert!(
+        runners.contains("tell         absent") && runners.contains("hint: read the script"),
+        "{runners}"
+    );
+}
+
+#[test]
+fn offers_are_remembered_until_the_folder_changes() {
+    let scene = Scene::new();
+    let answer = r#"{"id":1,"ok":{"protocol":1,"runner":"tell","version":"7","offers":[{"implementation":"tell/one","operation":"add","dtypes":["f32"],"about":"says so"}]}}"#;
+    let script = |answer: &str| format!("read question <&3; echo '{answer}' >&3; read question <&3; exit 0");
+    scene.shell_runner("runners/tell", &script(answer));
+    let runners = scene.call_with_store("runners").exits(0).stdout;
+    assert!(runners.contains("tell         present   7") && runners.contains("add: tell/one"), "{runners}");
+    let list = || scene.call_with_store("list implementations").exits(0).stdout;
+    assert!(list().contains("tell/one             add        f32              says so"), "{}", list());
+    scene.shell_runner("runners/tell", &script(&answer.replace("tell/one", "tell/another")));
+    assert!(list().contains("tell: not asked yet"), "{}", list());
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let scene = Scene::new();
+    for line in ["list", "list cases", "list formats", "completions bash", "machine", "--help"] {
+        let outcome = scene.shell(&format!("set -o pipefail; roofline {line} | head -1")).exits(0);
+        assert_eq!((outcome.stdout.lines().count(), outcome.stderr.as_str()), (1, ""), "{line}");
+        scene.shell(&format!("roofline {line} | true; exit ${{PIPESTATUS[0]}}")).exits(0);
+    }
+}
+
+#[test]
+fn a_result_that_cannot_be_written_is_our_own_failure() {
+    let scene = Scene::new();
+    let outcome = scene.shell("roofline list > /dev/full");
+    outcome.complains(1, &["error: standard output", "No space left"]);
+}
+
+#[test]
+fn a_message_that_nobody_reads_changes_no_exit_code() {
+    let scene = Scene::new();
+    scene.shell("roofline check sofmax 2> /dev/full").exits(2);
+    scene.shell("roofline check sofmax 2>&-").exits(2);
+    scene.shell("roofline list --store x 2>&- >/dev/null").exits(0);
+}
+
+#[test]
+fn help_of_every_command_goes_to_standard_output() {
+    let scene = Scene::new();
+    let help = scene.call("--help").exits(0);
+    assert!(help.stdout.contains("Exit codes: 0 all well"), "{}", help.stdout);
+    assert_eq!(help.stderr, "");
+    for command in ["list", "runners", "check", "run", "explain", "machine", "job", "completions"] {
+        assert!(help.stdout.contains(&format!("  {command} ")), "{command}: {}", help.stdout);
+        let own = scene.call(&format!("{command} --help")).exits(0);
+        assert!(own.stdout.contains(&format!("Usage: roofline {command}")), "{}", own.stdout);
+        assert!(!own.stdout.contains('\x1b') && own.stderr.is_empty(), "{command}");
+        scene.call(&format!("help {command}")).exits(0);
+    }
+    for hidden in ["keeper", "  runner "] {
+        assert!(!help.stdout.contains(hidden), "{hidden}: {}", help.stdout);
+    }
+    let version = scene.call("--version").exits(0).stdout;
+    assert_eq!(version, format!("roofline {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn completions_know_the_commands() {
+    let scene = Scene::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = scene.call(&format!("completions {shell}")).exits(0).stdout;
+        for word in ["roofline", "explain", "dry-run", "implementation"] {
+            assert!(script.contains(word), "{shell} does not know {word}");
+        }
+    }
+    let loaded = scene.shell("eval \"$(roofline completions bash)\" && complete -p roofline").exits(0);
+    assert!(loaded.stdout.contains("_roofline"), "{}", loaded.stdout);
+    scene.call("completions cmd").complains(2, &["bash", "zsh", "fish"]);
+}
+
+#[test]
+fn the_machine_for_people_and_programs() {
+    let scene = Scene::new();
+    let text = scene.call("machine").exits(0).stdout;
+    let fingerprint = text.lines().next().unwrap().strip_prefix("fingerprint").unwrap().trim().to_owned();
+    let json: Value = serde_json::from_str(&scene.call("machine --json").exits(0).stdout).unwrap();
+    assert_eq!(json["fingerprint"], fingerprint.as_str());
+    assert!(json["machine"]["memory"]["total"].as_u64().unwrap() > 1 << 20, "{json}");
+}

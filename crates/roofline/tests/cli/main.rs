@@ -1,0 +1,16 @@
+//! The command line from outside: the real binary, in folders of its own, as its users meet it.
+//!
+//! Every test has a folder with a store; runners that are needed are small programs made there. Runs of
+//! these tests take turns by the machine's lock, because two at a time would measure each other.
+
+mod interrupts;
+mod job;
+mod kernels;
+mod listing;
+mod mistakes;
+mod refusals;
+mod rows;
+mod runners;
+mod scene;
+mod store;
+mod terminal;

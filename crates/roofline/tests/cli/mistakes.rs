@@ -1,0 +1,162 @@
+//! What users mistype, each with its exit code and one message that helps.
+
+use crate::scene::{Outcome, Scene};
+
+/// Calls `roofline check` and expects exit code 2.
+#[track_caller]
+fn usage(words: &str, parts: &[&str]) -> Outcome {
+    let scene = Scene::new();
+    let outcome = scene.call_with_store(&format!("check {words}")).complains(2, parts);
+    assert!(!scene.store().exists(), "a mistake writes nothing");
+    outcome
+}
+
+#[test]
+fn unknown_names_have_a_nearest_one() {
+    usage("sofmax", &["unknown operation `sofmax`", "hint: did you mean `softmax`?"]);
+    usage("frobnicate", &["unknown operation `frobnicate`", "hint: the operations are add, softmax"]);
+    usage("matmul.tn", &["`matmul` has no variant `tn`", "hint: its forms are matmul, matmul.nn"]);
+    usage("add --dtype f31", &["unknown dtype `f31`", "hint: did you mean `f32`?"]);
+    usage("add --format tabel", &["unknown format `tabel`", "hint: did you mean `table`?"]);
+    usage("add --format spreadsheet", &["unknown format `spreadsheet`", "hint: the formats are table, json"]);
+    usage("--suite qiuck", &["there is no suite `qiuck`", "hint: did you mean `quick`?"]);
+    usage("--suite everything", &["there is no suite `everything`", "hint: `roofline list suites`"]);
+    usage("--suite nowhere.toml", &["nowhere.toml", "No such file", "hint: name a TOML file"]);
+    usage("add --device gpu", &["`gpu` is no device", "hint: `cpu` or `cuda:N`"]);
+    usage("add --cache hot", &["'hot'", "warm, cold"]);
+    usage("add --axes rows=1", &["--axes", "--axis"]);
+    let scene = Scene::new();
+    scene.call("chek").complains(2, &["'chek'", "'check'"]);
+    scene.call("list implementation").complains(2, &["'implementation'", "'implementations'"]);
+}
+
+#[test]
+fn malformed_case_ids_say_what_is_wrong_with_them() {
+    for (id, why, hint) in [
+        ("add/", "unknown dtype ``", "did you mean"),
+        ("add/f32", "has no axes", "a case is `operation/dtype/axis=value,axis=value`"),
+        ("add/f32/", "`` is not `axis=value`", "`add` has the axes rows, cols"),
+        ("add/f32/rows=1", "lacks the axis `cols`", "`add` has the axes rows, cols"),
+        ("add/f32/rows=1,rows=2", "gives `rows` twice", "rows, cols"),
+        ("add/f32/rows=1,colls=2", "`add` has no axis `colls`", "did you mean `cols`?"),
+        ("add/f32/rows=-1,cols=2", "`-1` is not a size", "whole number"),
+        ("add/f32/rows=1e3,cols=2", "`1e3` is not a size", "whole number"),
+        ("add/f32/rows=99999999999,cols=2", "`99999999999` is not a size", "4294967295"),
+        ("add/i8/rows=1,cols=2", "`add` is not defined for `i8`", "f32, bf16, f16, f64"),
+        ("add/f33/rows=1,cols=2", "unknown dtype `f33`", "did you mean"),
+        ("sofmax/f32/rows=1,cols=2", "unknown operation `sofmax`", "did you mean `softmax`?"),
+        ("add/f32/rows=1,cols=2/threads=0", "`0` is not a number of threads", "1 to 4096"),
+        ("add/f32/rows=1,cols=2/speed=11", "does not understand `speed=11`", "`threads=N`"),
+        ("add/f32/rows=1,cols=2/device=tpu", "`tpu` is no device", "`device=cuda:N`"),
+    ] {
+        usage(id, &[&format!("error: case id `{id}`: {why}"), "\nhint: ", hint]);
+    }
+}
+
+#[test]
+fn axes_that_do_not_fit() {
+    usage("add --axis rows=", &["axis `rows=`: has no value", "hint: values are"]);
+    usage("add --axis rows=9:1:*2 --axis cols=1", &["`9:1` holds no value", "hint: values are"]);
+    usage("add --axis rows=1:9:*1 --axis cols=1", &["axis `rows=1:9:*1`", "hint: values are"]);
+    usage("add --axis rows=1:4096:+0 --axis cols=1", &["axis `rows=1:4096:+0`", "hint: values are"]);
+    usage("add --axis rows=x --axis cols=1", &["axis `rows=x`", "hint: values are"]);
+    usage("add --axis rows", &["axis `rows`: write it as `name=values`"]);
+    usage("add --axis rwos=1 --axis cols=1", &["`add` has no axis `rwos`", "hint: did you mean `rows`?"]);
+    usage("add --axis rows=1", &["`add` needs the axis `cols` once", "hint: add `--axis cols=...`"]);
+    usage("add --axis rows=1 --axis rows=2 --axis cols=1", &["`rows` once; it is given 2 times", "hint: "]);
+    usage("add --axis rows=1:9999:+1 --axis cols=1:9999:+1", &["expands to more than 100000", "hint: "]);
+    usage("add --axis rows=1:99999999:+1 --axis cols=1", &["axis `rows=1:99999999:+1`", "hint: "]);
+    usage("add --dtype i8 --axis rows=1 --axis cols=1", &["`add` is not defined for `i8`", "hint: "]);
+    usage("--axis rows=1", &["`--axis` without an operation", "hint: name one"]);
+}
+
+#[test]
+fn values_of_options() {
+    let case = "add/f32/rows=1,cols=1";
+    for (option, value, hint) in [
+        ("--budget", "fast", "write `500ms`, `2s` or `1min`"),
+        ("--budget", "3h", "`h` is not a unit of time"),
+        ("--budget", "1.2.3s", "is not a time"),
+        ("--budget", "99999999999999999999min", "a day, `1440min`, is the most"),
+        ("--timeout", "0s", "`1ms` is the least"),
+        ("--timeout", "18446744073709551615s", "a day, `1440min`, is the most"),
+        ("--size", "64MB", "write KiB, MiB or GiB"),
+        ("--size", "much", "write `64MiB`"),
+        ("--size", "-4", "write `64MiB`"),
+        ("--size", "99999999999GiB", "is too much"),
+        ("--memory", "1KiB", "a runner needs `16MiB` to start"),
+        ("--memory", "lots", "write `64MiB`"),
+        ("--threads", "0", "numbers from 1 to 4096"),
+        ("--threads", "1,x", "numbers from 1 to 4096"),
+        ("--threads", "5000", "numbers from 1 to 4096"),
+        ("--seed", "secret", "--seed"),
+    ] {
+        usage(&format!("{case} {option} {value}"), &[option, hint]);
+    }
+}
+
+#[test]
+fn mistakes_in_a_suite_have_line_and_column() {
+    let scene = Scene::new();
+    let good = "[[cases]]\noperation = \"add\"\ndtype = \"f32\"\naxes = { rows = 1, cols = 1 }\n";
+    for (text, parts) in [
+        (good.replace("dtype", "dtypes"), ["mine.toml:3:1", "unknown key `dtypes`", "did you mean `dtype`?"]),
+        (format!("abuot = 1\n{good}"), ["mine.toml:1:1", "unknown key `abuot`", "did you mean `about`?"]),
+        (good.replace("rows", "rwos"), ["mine.toml:4:10", "no axis `rwos`", "did you mean `rows`?"]),
+        (good.replace("add", "ad"), ["mine.toml:2:13", "unknown operation `ad`", "did you mean `add`?"]),
+        (good.replace("f32", "f31"), ["mine.toml:3:9", "unknown dtype `f31`", "did you mean `f32`?"]),
+        (good.replace("\"f32\"", "32"), ["mine.toml:3:9", "expected a string", "docs/format.md"]),
+        ("{\"not\": \"toml\"}".to_owned(), ["mine.toml:1:1", "", "not TOML"]),
+        (String::new(), ["mine.toml", "selects no case", "at least one `[[cases]]`"]),
+    ] {
+        scene.write("mine.toml", &text);
+        scene.call_with_store("check --suite mine.toml").complains(2, &parts);
+        assert!(!scene.store().exists(), "{text}");
+    }
+    std::fs::write(scene.path("mine.toml"), b"about = \"\xff\"").unwrap();
+    scene.call_with_store("check --suite mine.toml").complains(2, &["mine.toml", "UTF-8"]);
+    std::fs::create_dir(scene.path("folder.toml")).unwrap();
+    scene.call_with_store("check --suite folder.toml").complains(2, &["folder.toml", "hint: "]);
+}
+
+#[test]
+fn nothing_selected_is_5() {
+    let scene = Scene::new();
+    let case = "add/f32/rows=1,cols=1";
+    for (words, parts) in [
+        ("conv*", ["no operation matches `conv*`", "hint: `roofline list ops`"]),
+        ("add --size 1B", ["nothing is selected", "hint: `roofline list cases`"]),
+        (
+            &format!("{case} -i cpu/nothing-like-it"),
+            ["nothing is selected", "`roofline list implementations`"],
+        ),
+        (&format!("{case} -i */nothing-like-it"), ["nothing is selected", "`roofline list implementations`"]),
+        (&format!("{case} -i nunpy/ufunc"), ["there is no runner `nunpy`", "hint: `roofline runners`"]),
+        (&format!("{case} -i cpo/plain"), ["there is no runner `cpo`", "hint: did you mean `cpu`?"]),
+        (&format!("{case} --runner nowhere"), ["there is no runner `nowhere`", "hint: `roofline runners`"]),
+        (
+            &format!("{case} --runner runners"),
+            ["there is no runner `runners`", "`runners` has no runner.toml"],
+        ),
+    ] {
+        scene.call_with_store(&format!("check {words}")).complains(5, &parts);
+        assert!(!scene.store().exists(), "{words}");
+    }
+    scene.call("list cases add --size 1B").complains(5, &["nothing is selected"]);
+}
+
+#[test]
+fn rows_that_cannot_be_explained() {
+    let scene = Scene::new();
+    let explain = |row: &str| scene.call_with_store(&format!("explain {row}"));
+    explain("add").complains(2, &["names no implementation", "hint: a row is `CASE@provider/name`"]);
+    explain("add/f32/rows=1,cols=1@cpu").complains(2, &["does not end in `provider/name`", "hint: "]);
+    explain("add/f32/rows=1@cpu/plain").complains(2, &["lacks the axis `cols`", "hint: "]);
+    explain("add/f32/rows=1,cols=1@cpu/plain").complains(1, &["there is no store", "hint: `roofline run`"]);
+    assert!(!scene.store().exists());
+    scene.call_with_store("check add/f32/rows=1,cols=1 -i cpu/plain").exits(0);
+    explain("add/f32/rows=1,cols=2@cpu/plain").complains(
+        5,
+        &["no record of", "hint: `roofline run add/f32/rows=1,cols=2 -i cpu/plain` measures it"],
+    );
+}
