@@ -240,9 +240,10 @@ fn check_memory(stage: &Stage, instance: &Instance, exam: &Exam) -> Result<(), F
     Ok(())
 }
 
-/// Two small shapes: one drawn freely, one with the case's own remainders after 64.
+/// Three small shapes: a tiny one, one drawn freely, one with the case's own remainders after 64.
 fn other_shapes(case: &Case, draws: &mut Draws) -> Vec<Case> {
-    let free: Vec<u64> = case.sizes.iter().map(|_| 1 + draws.below(97)).collect();
+    let tiny: Vec<u64> = case.sizes.iter().map(|_| 1 + draws.below(8)).collect();
+    let free: Vec<u64> = case.sizes.iter().map(|_| 9 + draws.below(89)).collect();
     let close: Vec<u64> = case
         .sizes
         .iter()
@@ -251,7 +252,7 @@ fn other_shapes(case: &Case, draws: &mut Draws) -> Vec<Case> {
             (near + 1).saturating_sub(draws.below(3)).max(1)
         })
         .collect();
-    vec![case.resized(&free), case.resized(&close)]
+    vec![case.resized(&tiny), case.resized(&free), case.resized(&close)]
 }
 
 #[cfg(test)]

@@ -181,7 +181,7 @@ impl Session {
         let end = keeper.wait(self.pid, Duration::from_secs(1)).ok().flatten();
         let words = self.log.last_line();
         let said = if words.is_empty() { String::new() } else { format!("; its last words: {words}") };
-        let out_of_memory = words.contains("memory allocation of") || words.contains("MemoryError");
+        let out_of_memory = self.log.says("memory allocation of") || self.log.says("MemoryError");
         match end {
             Some(End::Signal(_) | End::Exit(_)) if out_of_memory => {
                 Failure::new(Status::OutOfMemory, format!("could not allocate{said}"))
@@ -241,6 +241,13 @@ impl Log {
             }
         });
         log
+    }
+
+    /// Whether the last that it wrote contains `text`.
+    fn says(&self, text: &str) -> bool {
+        let tail = self.tail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let end: Vec<u8> = tail.iter().skip(tail.len().saturating_sub(2048)).copied().collect();
+        String::from_utf8_lossy(&end).contains(text)
     }
 
     /// The last line that says something, without control characters.

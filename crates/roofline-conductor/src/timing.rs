@@ -8,6 +8,7 @@ use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::lane::Lane;
 use crate::stage::Stage;
+use crate::sys::process::cpu_time;
 use roofline_core::ops::Work;
 use roofline_core::protocol::{Ask, Visited};
 use roofline_core::record::{Grade, Status};
@@ -21,9 +22,13 @@ const PAIRS: usize = 5;
 /// Long launches make do with fewer pairs.
 const LONGEST_TEST: Duration = Duration::from_millis(500);
 
-/// Share of the conductor's time that a claim must reach, and the slack of one launch.
+/// Share of the conductor's time that a claim must reach.
 const LEAST_SHARE: f64 = 0.9;
-const SLACK: f64 = 5e-6;
+
+/// Slack of one launch in a batch: what the conversation's cost may vary by, but never over 5 µs.
+fn slack(batch: u32) -> f64 {
+    (200e-6 / f64::from(batch)).min(5e-6)
+}
 
 /// More than any core does today: the data path of two vector loads and a store a cycle, and the
 /// widest matrix unit. A claim beyond this is not fast, it is impossible.
@@ -36,13 +41,17 @@ pub struct Visit {
     pub wall: Duration,
     /// The part of the wall in which runner or conductor waited for a core.
     pub waited: Duration,
+    /// CPU time of the runner, divided by the threads that it may use.
+    pub cpu: Duration,
 }
 
 impl Visit {
-    /// Seconds that passed here, in no sample, and that no waiting for a core explains.
+    /// Seconds that passed here, in no sample, and that no waiting for a core explains; or seconds
+    /// that the runner's threads worked beyond what it claims, which no load on the machine can hide.
     fn unclaimed(&self) -> f64 {
         let claimed = self.claimed.iter().sum::<f64>() * 1e-9;
-        (self.wall.as_secs_f64() - claimed - self.waited.as_secs_f64()).max(0.0)
+        let passed = self.wall.as_secs_f64() - claimed - self.waited.as_secs_f64();
+        passed.max(self.cpu.as_secs_f64() - claimed).max(0.0)
     }
 }
 
@@ -59,16 +68,17 @@ pub fn visit(
     let patience = stage.options.limits.patience * launches.clamp(1, 10);
     let ask = Ask::Visit { warmup, samples, batch };
     let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
-    let before = (Usage::of(pid), Usage::of_this_thread());
+    let before = (Usage::of(pid), Usage::of_this_thread(), cpu_time(pid));
     let start = Instant::now();
     let visited: Visited = stage.ask_while(&lane.seat, ask, &[], patience, tick, meanwhile)?;
     let wall = start.elapsed();
+    let cpu = cpu_time(pid).zip(before.2).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
     let waited = Usage::of(pid).waited_since(&before.0) + Usage::of_this_thread().waited_since(&before.1);
     if let Err(breach) = visited.validate(samples) {
         return Err(Failure::new(Status::Protocol, breach.to_string()).into());
     }
     check_float_mode(stage, visited.float_mode_changed)?;
-    Ok(Visit { claimed: visited.nanoseconds, wall, waited })
+    Ok(Visit { claimed: visited.nanoseconds, wall, waited, cpu: cpu / lane.seat.threads.max(1) })
 }
 
 pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
@@ -95,7 +105,7 @@ pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Durat
     let (Some(unclaimed), Some(claim)) = (median(&unclaimed), median(&claims)) else { return Ok(()) };
     let wall = claim + unclaimed;
     lane.evidence.wall_per_launch = Some(Seconds(wall));
-    if claim >= LEAST_SHARE * wall - SLACK {
+    if claim >= LEAST_SHARE * wall - slack(batch) {
         lane.evidence.grade = Grade::Corroborated;
         return Ok(());
     }
@@ -120,13 +130,14 @@ pub fn check_ceiling(stage: &Stage, lane: &Lane, work: &Work, claimed: Seconds) 
     Ok(())
 }
 
-/// Checks what the process used in a visit of length `wall`, and what it has left behind.
-pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, wall: Duration) -> Result<(), Stop> {
+/// Checks what the process used in a visit, and what it has left behind.
+pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, visit: &Visit) -> Result<(), Stop> {
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
     let spent = Usage::of(pid).since(before);
-    let (working, cpu) = audit::threads_at_work(&spent, wall);
+    let working = audit::threads_at_work(&spent, visit.wall);
     lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
-    let share = cpu.as_secs_f64() / wall.as_secs_f64();
+    // The process's own clock knows the threads that have ended as well.
+    let share = visit.cpu.as_secs_f64() * f64::from(lane.seat.threads) / visit.wall.as_secs_f64();
     lane.evidence.cpu_share = Some(lane.evidence.cpu_share.unwrap_or(0.0).max(share));
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
     let allowed = lane.seat.threads;

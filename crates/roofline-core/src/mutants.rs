@@ -81,6 +81,58 @@ pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
     outcome
 }
 
+/// How an operation's bound fits its arithmetic on one instance.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// Largest score of the declared precision, in two orders of summation.
+    pub declared: f64,
+    /// Elements of the next lower precision that are outside the bound.
+    pub lower_failed: usize,
+    pub elements: usize,
+}
+
+impl Calibration {
+    /// The declared precision has a margin of four and the next lower one is seen.
+    pub fn is_sound(&self) -> bool {
+        self.declared <= 0.25 && self.lower_failed * 100 >= self.elements
+    }
+}
+
+/// Emulates the declared precision of `case` and the next lower one at the case's own size.
+pub fn calibrate(case: &Case, fill: Fill, seed: u64) -> Calibration {
+    let instance = Instance::new(case, fill, seed);
+    let score = |arithmetic: &Arithmetic| instance.judge(&instance.emulate(arithmetic), 1.0);
+    let declared = Arithmetic::declared(case);
+    let orders = [declared, Arithmetic { pairwise: true, ..declared }].map(|arithmetic| score(&arithmetic));
+    let worst = |judgement: &Judgement| if judgement.failed > 0 { f64::INFINITY } else { judgement.score };
+    Calibration {
+        declared: orders.iter().map(worst).fold(0.0, f64::max),
+        lower_failed: score(&Arithmetic::next_lower(case)).failed,
+        elements: instance.output.elements(),
+    }
+}
+
+/// Cases and fills on which the precision class is policed: zero mean, sums of 64 to 1024 terms.
+///
+/// An addition in a narrow type is one rounding whatever the class, so only the wide types have a
+/// lower one; codes of a normal i8 are too small to overflow a short sum in 16 bits.
+pub fn policed() -> Vec<(String, Fill)> {
+    let mut cases = Vec::new();
+    for fill in [Fill::Uniform, Fill::Normal] {
+        for dtype in ["f32", "bf16", "f16", "f64"] {
+            for length in [64, 256, 1024] {
+                cases.push((format!("softmax/{dtype}/rows=8,cols={length}"), fill));
+                cases.push((format!("rms-norm/{dtype}/rows=8,cols={length}"), fill));
+                cases.push((format!("matmul/{dtype}/m=12,n=12,k={length}"), fill));
+                cases.push((format!("matmul.nn/{dtype}/m=12,n=12,k={length}"), fill));
+            }
+        }
+        cases.extend(["f32", "f64"].map(|dtype| (format!("add/{dtype}/rows=8,cols=64"), fill)));
+    }
+    cases.extend([64, 256, 1024].map(|k| (format!("matmul/i8/m=12,n=12,k={k}"), Fill::Uniform)));
+    cases
+}
+
 type OutputMutant = fn(&[f64], &Instance, u64) -> Vec<f64>;
 
 /// Spoiled copies of an honest output.
@@ -279,6 +331,14 @@ mod tests {
                 assert_eq!(outcome.broken, Vec::<String>::new(), "{case} seed {seed}");
                 assert!(outcome.rejected.len() >= 17, "{case}: {:?}", outcome.rejected);
             }
+        }
+    }
+
+    #[test]
+    fn the_bound_is_calibrated() {
+        for (id, fill) in policed() {
+            let calibration = calibrate(&id.parse().unwrap(), fill, 5);
+            assert!(calibration.is_sound(), "{id} {fill}: {calibration:?}");
         }
     }
 

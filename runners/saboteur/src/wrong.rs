@@ -6,7 +6,7 @@ use roofline_core::format::TF32;
 use roofline_runner::{Job, Kernel, Ready, Refusal, Visit, failed};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, mpsc};
 use std::thread;
 use std::time::Duration;

@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
+use std::time::Duration;
 
 /// Descriptor on which a child finds its channel.
 pub const CHANNEL: i32 = 3;
@@ -54,4 +55,19 @@ pub fn take_channel() -> OwnedFd {
     use std::os::fd::FromRawFd;
     // SAFETY: called once, by the keeper at its start, which owns descriptor 3 by contract.
     unsafe { OwnedFd::from_raw_fd(CHANNEL) }
+}
+
+/// CPU time of all threads that a process has ever had, those that ended included.
+pub fn cpu_time(pid: i32) -> Option<Duration> {
+    let mut clock = 0;
+    // SAFETY: writes a clock id into a local; a pid that does not exist gives an error.
+    if unsafe { libc::clock_getcpuclockid(pid, &mut clock) } != 0 {
+        return None;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes a time into a local; a process that has ended gives an error.
+    if unsafe { libc::clock_gettime(clock, &mut time) } != 0 {
+        return None;
+    }
+    Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
 }

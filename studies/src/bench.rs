@@ -1,0 +1,126 @@
+//! Runs rows through the conductor and returns their records.
+
+use roofline_conductor::checks::Checks;
+use roofline_conductor::conduct::{Finish, Observer, RunFacts, conduct};
+use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
+use roofline_conductor::runners::{self, RunnerSpec};
+use roofline_conductor::session::Limits;
+use roofline_conductor::stage::Options;
+use roofline_core::case::Case;
+use roofline_core::protocol::Offer;
+use roofline_core::record::Record;
+use serde::Deserialize;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// The program and the runners that studies use, built where this program was built.
+pub struct Bench {
+    program: PathBuf,
+    runners: Vec<RunnerSpec>,
+}
+
+/// One saboteur, as its own table tells.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Saboteur {
+    pub implementation: String,
+    pub cases: Vec<String>,
+    /// The status that it must get.
+    pub status: String,
+    pub about: String,
+    /// The row of the table of exploits that it plays.
+    pub plays: String,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    implementations: Vec<Saboteur>,
+}
+
+impl Bench {
+    /// Finds the binaries beside this one, building them if they are not there.
+    pub fn new() -> io::Result<Bench> {
+        let own = std::env::current_exe()?;
+        // Tests live one folder below the binaries.
+        let folder =
+            own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap_or(Path::new("."));
+        let program = folder.join("roofline");
+        build(folder)?;
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let mut runners = vec![RunnerSpec::built_in(&program)];
+        runners.push(runners::read(&repository.join("runners/saboteur"), folder).map_err(io::Error::other)?);
+        Ok(Bench { program, runners })
+    }
+
+    /// The saboteurs and the status that each must get.
+    pub fn saboteurs(&self) -> io::Result<Vec<Saboteur>> {
+        let output = Command::new(self.program.with_file_name("saboteur")).arg("--table").output()?;
+        let table: Table = serde_json::from_slice(&output.stdout)?;
+        Ok(table.implementations)
+    }
+
+    /// What the built-in runner offers.
+    pub fn offers(&self) -> io::Result<Vec<Offer>> {
+        let limits = Limits { patience: Duration::from_secs(10), memory: 1 << 30 };
+        let hello = roofline_conductor::offers::ask(&self.program, &self.runners[0], limits);
+        hello.map(|hello| hello.offers).map_err(io::Error::other)
+    }
+
+    /// Takes the implementations through a case, in order, and returns their records.
+    pub fn run(
+        &self,
+        case: &Case,
+        implementations: &[&str],
+        seed: u64,
+        budget: Option<Duration>,
+        checks: Checks,
+    ) -> io::Result<Vec<Record>> {
+        let row = |implementation: &&str| PlannedRow {
+            implementation: (*implementation).to_owned(),
+            runner: implementation.split('/').next().unwrap_or_default().to_owned(),
+            offered: true,
+        };
+        let rows = implementations.iter().map(row).collect();
+        let plan = Plan { cases: vec![PlannedCase { case: case.clone(), rows }] };
+        let options = Options {
+            program: self.program.clone(),
+            runners: self.runners.clone(),
+            seed,
+            limits: Limits { patience: Duration::from_secs(3), memory: 1 << 30 },
+            budget,
+            checks,
+        };
+        let facts = RunFacts { run: "study".to_owned(), machine: String::new() };
+        let mut records = Kept(Vec::new());
+        match conduct(&plan, &options, &facts, &mut records)? {
+            Finish::Complete => Ok(records.0),
+            Finish::Interrupted => Err(io::ErrorKind::Interrupted.into()),
+        }
+    }
+}
+
+fn build(folder: &Path) -> io::Result<()> {
+    let mut command = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
+    command.args(["build", "--quiet", "-p", "roofline", "-p", "saboteur"]);
+    if folder.ends_with("release") {
+        command.arg("--release");
+    }
+    let built = command.current_dir(env!("CARGO_MANIFEST_DIR")).status()?;
+    if built.success() { Ok(()) } else { Err(io::Error::other("cargo build -p roofline -p saboteur failed")) }
+}
+
+struct Kept(Vec<Record>);
+
+impl Observer for Kept {
+    fn begin(&mut self, _number: usize, _case: &Case) {}
+
+    fn record(&mut self, record: Record) -> io::Result<()> {
+        self.0.push(record);
+        Ok(())
+    }
+
+    fn stamp(&mut self) -> (String, String) {
+        (String::new(), String::new())
+    }
+}

@@ -1,0 +1,90 @@
+//! What each check is for: switch one off, and see which saboteurs get through.
+
+use crate::bench::{Bench, Saboteur};
+use roofline_conductor::checks::{Check, Checks};
+use roofline_core::record::{Record, Status};
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+/// Time for samples: a few visits are enough for what cheats in visits.
+const BUDGET: Duration = Duration::from_millis(40);
+
+/// A saboteur's record under some checks, beside an honest implementation that runs first.
+///
+/// The honest one leaves right results in the shared output: what a harness without poison would
+/// then take for the saboteur's.
+pub fn face(bench: &Bench, saboteur: &Saboteur, case: &str, seed: u64, checks: Checks) -> io::Result<Record> {
+    let case = case.parse().map_err(io::Error::other)?;
+    let mut records =
+        bench.run(&case, &["saboteur/honest", &saboteur.implementation], seed, Some(BUDGET), checks)?;
+    records.pop().ok_or_else(|| io::Error::other("a run without a record"))
+}
+
+/// For every check, the saboteurs that are not caught when it is off.
+#[derive(Debug, Default)]
+pub struct Mutations {
+    /// Saboteurs with another status than they must have, all checks on.
+    pub misjudged: Vec<String>,
+    /// By check: who got through, or got another status than the due one.
+    pub through: BTreeMap<String, Vec<String>>,
+}
+
+/// Saboteurs that no check of the gate decides, only the conversation itself.
+fn is_conversational(status: &str) -> bool {
+    matches!(status, "protocol" | "timeout" | "out-of-memory" | "ok")
+}
+
+/// Runs the whole study. `report` is told of every row.
+pub fn study(bench: &Bench, seed: u64, mut report: impl FnMut(&str)) -> io::Result<Mutations> {
+    let saboteurs = bench.saboteurs()?;
+    let mut mutations = Mutations::default();
+    let rows =
+        || saboteurs.iter().flat_map(|saboteur| saboteur.cases.iter().map(move |case| (saboteur, case)));
+    for (saboteur, case) in rows() {
+        let record = face(bench, saboteur, case, seed, Checks::default())?;
+        report(&format!(
+            "{:<36} {:<44} {:<14} {}",
+            saboteur.implementation,
+            case,
+            record.status.name(),
+            record.why
+        ));
+        if record.status.name() != saboteur.status {
+            mutations.misjudged.push(format!(
+                "{} on {case}: {} instead of {}: {}",
+                saboteur.implementation, record.status, saboteur.status, record.why
+            ));
+        }
+    }
+    for check in Check::ALL {
+        let name = format!("{check:?}");
+        report(&format!("\nwithout {name}"));
+        let through = mutations.through.entry(name).or_default();
+        for (saboteur, case) in rows().filter(|(saboteur, _)| !is_conversational(&saboteur.status)) {
+            let record = face(bench, saboteur, case, seed, Checks::without(*check))?;
+            if record.status == Status::Ok {
+                report(&format!("  {} gets through on {case}", saboteur.implementation));
+                through.push(format!("{} on {case}", saboteur.implementation));
+            }
+        }
+    }
+    Ok(mutations)
+}
+
+/// The study as a table: which checks catch each saboteur alone, and checks that catch nobody alone.
+pub fn describe(mutations: &Mutations) -> String {
+    let mut text = String::from("check            gets through when it is off\n");
+    for (check, through) in &mutations.through {
+        let who = if through.is_empty() {
+            "nobody: this check is not needed".to_owned()
+        } else {
+            through.join(", ")
+        };
+        text.push_str(&format!("{check:<16} {who}\n"));
+    }
+    for line in &mutations.misjudged {
+        text.push_str(&format!("MISJUDGED {line}\n"));
+    }
+    text
+}

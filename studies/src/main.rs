@@ -1,0 +1,40 @@
+//! `cargo xtask gate-mutations` and `cargo xtask gate-study` end here.
+#![forbid(unsafe_code)]
+
+use std::io;
+use std::process::ExitCode;
+use studies::bench::Bench;
+use studies::{gate_mutations, gate_study};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            anstream::eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether the study came out as it must.
+fn run(arguments: &[String]) -> io::Result<bool> {
+    let number =
+        |at: usize, default: u64| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let talk = |line: &str| anstream::eprintln!("{line}");
+    match arguments.first().map(String::as_str) {
+        Some("gate-mutations") => {
+            let mutations = gate_mutations::study(&Bench::new()?, number(1, 1), talk)?;
+            anstream::println!("{}", gate_mutations::describe(&mutations));
+            Ok(mutations.misjudged.is_empty()
+                && mutations.through.values().all(|through| !through.is_empty()))
+        }
+        Some("gate-study") => {
+            let outcome = gate_study::study(&Bench::new()?, number(1, 500) as usize, number(2, 1), talk)?;
+            anstream::println!("{}", gate_study::describe(&outcome));
+            Ok(outcome.false_alarms.is_empty() && outcome.missed.is_empty())
+        }
+        _ => Err(io::Error::other("name a study: gate-mutations [SEED] or gate-study [SHAPES] [SEED]")),
+    }
+}
