@@ -155,8 +155,6 @@ fn measure(
             break;
         }
     }
-    // A lane that failed on the way has no time.
-    lanes.iter_mut().filter(|lane| !lane.is_live()).for_each(|lane| lane.samples.clear());
     let work = (instance.case.operation.work)(&instance.case);
     for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
         let times: Vec<f64> = lane.samples.iter().map(Sample::per_launch).collect();
@@ -292,8 +290,11 @@ fn watched_visit(
             batch = batch.saturating_mul(8);
             continue;
         }
-        // Two launches may pass between two writings of all elements, and a look may come late.
-        if written >= (looks.min(batch) / 4).max(2) || !stage.options.checks.on(Check::WatchedBatch) {
+        // Two launches may pass between two writings of all elements, and a look may come late; while a
+        // thread waits for its core, the others wait for it and nothing is written.
+        let awake = 1.0 - (visit.waited.as_secs_f64() / visit.wall.as_secs_f64()).min(1.0);
+        let telling = (f64::from(looks) * awake) as u32;
+        if written >= (telling.min(batch) / 4).max(2) || !stage.options.checks.on(Check::WatchedBatch) {
             return Ok(());
         }
         left_out += 1;
