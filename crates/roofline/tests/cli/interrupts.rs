@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// The promise is two seconds; the rest is for a machine that is busy with other tests.
 const SOON: Duration = Duration::from_secs(2 + 4);
 
-/// A kernel that waits, in cases of three rows, until the file `go` is there.
+/// A kernel that waits, at a size that the gate does not draw by itself, until the file `go` is there.
 const WAITING: &str = r#"
 import os, time
 from roofline_runner import Runner
@@ -18,7 +18,7 @@ runner = Runner("mine", version="1.0")
 @runner.implementation("mine/waiting", operation="add", dtypes=["f32"])
 def add(job):
     x, y, z = (tensor.memory.cast("f") for tensor in job.tensors)
-    waits = job.axes["rows"] == 3
+    waits = job.axes["cols"] == 1000
     def launch():
         while waits and not os.path.exists("go"):
             open("waiting", "w").close()
@@ -50,7 +50,7 @@ fn works_at_once(scene: &Scene) {
 fn an_interrupt_keeps_the_finished_rows_and_leaves_nothing() {
     let scene = Scene::alone();
     scene.python_runner("mine", WAITING);
-    let words = "run add/f32/rows=2,cols=3 add/f32/rows=3,cols=3 add/f32/rows=4,cols=3 --quick --runner mine --format jsonl";
+    let words = "run add/f32/rows=1,cols=200 add/f32/rows=1,cols=1000 add/f32/rows=1,cols=300 --quick --runner mine --format jsonl";
     let child = start(scene.with_store(words));
     let marker = scene.path("mine/waiting");
     wait_until("the kernel to wait", || marker.exists());
@@ -128,7 +128,7 @@ fn killed_while_a_kernel_hangs() {
     let scene = Scene::alone();
     scene.python_runner("mine", WAITING);
     let mut child =
-        start(scene.with_store("run add/f32/rows=2,cols=3 add/f32/rows=3,cols=3 --quick --runner mine"));
+        start(scene.with_store("run add/f32/rows=1,cols=200 add/f32/rows=1,cols=1000 --quick --runner mine"));
     let marker = scene.path("mine/waiting");
     wait_until("the kernel to wait", || marker.exists());
     let stored = scene.records();
@@ -144,7 +144,7 @@ fn killed_while_a_kernel_hangs() {
 fn a_second_run_waits_and_says_so() {
     let scene = Scene::alone();
     scene.python_runner("mine", WAITING);
-    let first = start(scene.with_store("check add/f32/rows=3,cols=3 --runner mine -i mine/waiting"));
+    let first = start(scene.with_store("check add/f32/rows=1,cols=1000 --runner mine -i mine/waiting"));
     let marker = scene.path("mine/waiting");
     wait_until("the kernel to wait", || marker.exists());
 
