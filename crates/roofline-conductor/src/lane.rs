@@ -51,6 +51,8 @@ impl Lane {
         if failure.status != Status::Unsupported {
             stage.clear(&self.seat);
         }
+        // No wrong kernel gets a time, whenever it is found out.
+        self.samples.clear();
         self.gate.seen_in.clone_from(&failure.seen_in);
         self.gate.fault = failure.fault.as_deref().cloned();
         self.failure.get_or_insert(failure);

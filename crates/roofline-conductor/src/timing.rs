@@ -41,17 +41,18 @@ pub struct Visit {
     pub wall: Duration,
     /// The part of the wall in which runner or conductor waited for a core.
     pub waited: Duration,
-    /// CPU time of the runner, divided by the threads that it may use.
+    /// CPU time of the runner's busiest thread, and of all that it has had.
+    pub busiest: Duration,
     pub cpu: Duration,
 }
 
 impl Visit {
     /// Seconds that passed here, in no sample, and that no waiting for a core explains; or seconds
-    /// that the runner's threads worked beyond what it claims, which no load on the machine can hide.
+    /// that one thread worked beyond what the runner claims, which no load on the machine can hide.
     fn unclaimed(&self) -> f64 {
         let claimed = self.claimed.iter().sum::<f64>() * 1e-9;
         let passed = self.wall.as_secs_f64() - claimed - self.waited.as_secs_f64();
-        passed.max(self.cpu.as_secs_f64() - claimed).max(0.0)
+        passed.max(self.busiest.as_secs_f64() - claimed).max(0.0)
     }
 }
 
@@ -73,12 +74,14 @@ pub fn visit(
     let visited: Visited = stage.ask_while(&lane.seat, ask, &[], patience, tick, meanwhile)?;
     let wall = start.elapsed();
     let cpu = cpu_time(pid).zip(before.2).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
-    let waited = Usage::of(pid).waited_since(&before.0) + Usage::of_this_thread().waited_since(&before.1);
+    let after = (Usage::of(pid), Usage::of_this_thread());
+    let waited = after.0.waited_since(&before.0) + after.1.waited_since(&before.1);
+    let busiest = after.0.since(&before.0).first().copied().unwrap_or_default();
     if let Err(breach) = visited.validate(samples) {
         return Err(Failure::new(Status::Protocol, breach.to_string()).into());
     }
     check_float_mode(stage, visited.float_mode_changed)?;
-    Ok(Visit { claimed: visited.nanoseconds, wall, waited, cpu: cpu / lane.seat.threads.max(1) })
+    Ok(Visit { claimed: visited.nanoseconds, wall, waited, busiest, cpu })
 }
 
 pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
@@ -136,8 +139,7 @@ pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, visit: &Visit) 
     let spent = Usage::of(pid).since(before);
     let working = audit::threads_at_work(&spent, visit.wall);
     lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
-    // The process's own clock knows the threads that have ended as well.
-    let share = visit.cpu.as_secs_f64() * f64::from(lane.seat.threads) / visit.wall.as_secs_f64();
+    let share = visit.cpu.as_secs_f64() / visit.wall.as_secs_f64();
     lane.evidence.cpu_share = Some(lane.evidence.cpu_share.unwrap_or(0.0).max(share));
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
     let allowed = lane.seat.threads;
@@ -146,8 +148,14 @@ pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, visit: &Visit) 
         if working > allowed {
             return suspect(format!("{working} threads were at work; {allowed} are allowed"));
         }
-        if share > f64::from(allowed) * 1.1 + 0.05 {
-            return suspect(format!("used {share:.2} cores' worth of CPU time; {allowed} are allowed"));
+        // The process's own clock knows the threads that have ended as well; and unlike a share of
+        // the wall, it does not depend on who else wants the cores.
+        let by_allowed: Duration = spent.iter().take(allowed as usize).sum();
+        let by_others = visit.cpu.saturating_sub(by_allowed);
+        if by_others > visit.cpu / 10 + Duration::from_millis(1) {
+            let why =
+                format!("spent {by_others:.1?} of CPU time on other threads than the {allowed} allowed");
+            return suspect(why);
         }
     }
     if stage.options.checks.on(Check::Children) {

@@ -1,0 +1,124 @@
+//! Every saboteur gets its status through the whole conductor, and every check is needed.
+
+use roofline_conductor::checks::{Check, Checks};
+use roofline_core::record::Status;
+use std::sync::{Mutex, MutexGuard};
+use studies::bench::{Bench, Saboteur};
+use studies::gate_mutations::face;
+
+/// One at a time: what is measured here must not be disturbed from here.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn take_turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// All saboteurs that must get `status`; a list of those that got another.
+fn face_all(status: &str) {
+    let _turn = take_turn();
+    let bench = Bench::new().unwrap();
+    let saboteurs = bench.saboteurs().unwrap();
+    let mut wrong = Vec::new();
+    let mut faced = 0;
+    for saboteur in saboteurs.iter().filter(|saboteur| saboteur.status == status) {
+        for case in &saboteur.cases {
+            let record = face(&bench, saboteur, case, 7, Checks::default()).unwrap();
+            faced += 1;
+            if record.status.name() != status {
+                wrong.push(format!("{}: {}: {}", record.row(), record.status, record.why));
+            }
+            if record.status != Status::Ok {
+                assert!(record.samples.is_empty(), "{} has a time", record.row());
+            }
+        }
+    }
+    assert!(faced > 0, "no saboteur must be {status}");
+    assert!(wrong.is_empty(), "not {status}:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn wrong_outputs_are_wrong() {
+    face_all("wrong");
+}
+
+#[test]
+fn crashes_name_their_signal() {
+    face_all("crashed");
+}
+
+#[test]
+fn unbelievable_times_and_resources_are_suspect() {
+    face_all("suspect");
+}
+
+#[test]
+fn broken_lines_are_protocol() {
+    face_all("protocol");
+}
+
+#[test]
+fn silence_is_a_timeout() {
+    face_all("timeout");
+}
+
+#[test]
+fn greed_is_out_of_memory() {
+    face_all("out-of-memory");
+}
+
+#[test]
+fn odd_but_honest_ones_are_ok() {
+    face_all("ok");
+    face_all("unsupported");
+}
+
+/// For each check one saboteur that it alone catches.
+const NEEDED: &[(Check, &str)] = &[
+    (Check::Bound, "scaled"),
+    (Check::Guards, "reads-after-end"),
+    (Check::Canaries, "strays-when-timed"),
+    (Check::Poison, "last-tile-missing"),
+    (Check::Families, "unstable-softmax"),
+    (Check::OtherShapes, "listed-shapes-only"),
+    (Check::ChangedInputs, "cached-by-content"),
+    (Check::JudgedVisits, "replays-when-timed"),
+    (Check::WatchedBatch, "last-launch-only"),
+    (Check::LateWrites, "scribbles-later"),
+    (Check::AfterTiming, "decays"),
+    (Check::Projection, "wrong-element"),
+    (Check::WallClock, "halves-times"),
+    (Check::Ceiling, "last-sample-only"),
+    (Check::Threads, "more-threads"),
+    (Check::Idle, "spins-after-visits"),
+    (Check::Children, "forks-a-child"),
+    (Check::FloatMode, "changes-float-mode"),
+];
+
+#[test]
+fn without_a_check_its_saboteur_gets_through() {
+    let _turn = take_turn();
+    let bench = Bench::new().unwrap();
+    let saboteurs = bench.saboteurs().unwrap();
+    assert_eq!(NEEDED.len(), Check::ALL.len(), "a check has no saboteur");
+    let find = |name: &str| -> &Saboteur {
+        let name = format!("saboteur/{name}");
+        saboteurs.iter().find(|saboteur| saboteur.implementation == name).expect("a saboteur of that name")
+    };
+    let mut caught = Vec::new();
+    for (check, name) in NEEDED {
+        let saboteur = find(name);
+        // What is left to chance elsewhere may catch it without the check, but not every time.
+        let mut whys = Vec::new();
+        let gets_through = saboteur.cases.iter().flat_map(|case| (0..8).map(move |seed| (case, seed))).any(
+            |(case, seed)| {
+                let record = face(&bench, saboteur, case, seed, Checks::without(*check)).unwrap();
+                whys.push(format!("{}: {}", record.status, record.why));
+                record.status == Status::Ok
+            },
+        );
+        if !gets_through {
+            caught.push(format!("{name} is caught without {check:?}: {}", whys.join("; ")));
+        }
+    }
+    assert!(caught.is_empty(), "{}", caught.join("\n"));
+}
