@@ -8,6 +8,7 @@
 mod check;
 mod generate;
 mod step;
+mod study;
 mod test;
 mod tidy;
 
@@ -35,6 +36,16 @@ const VERBS: &[Verb] = &[
         about: "write the generated parts of documents (`--check`: only compare)",
         run: generate::run,
     },
+    Verb {
+        name: "gate-mutations",
+        about: "switch off one check of the gate at a time and see which saboteurs get through (`SEED`)",
+        run: study::mutations,
+    },
+    Verb {
+        name: "gate-study",
+        about: "random shapes through the gate: no false alarm, no lower precision missed (`SHAPES SEED`)",
+        run: study::study,
+    },
 ];
 
 fn main() -> ExitCode {
@@ -61,6 +72,6 @@ fn main() -> ExitCode {
 }
 
 fn help() -> String {
-    let rows: Vec<String> = VERBS.iter().map(|verb| format!("  {:10} {}", verb.name, verb.about)).collect();
+    let rows: Vec<String> = VERBS.iter().map(|verb| format!("  {:14} {}", verb.name, verb.about)).collect();
     format!("usage: cargo xtask VERB\n\n{}", rows.join("\n"))
 }

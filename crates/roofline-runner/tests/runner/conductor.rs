@@ -141,7 +141,7 @@ const ENTRIES: &[Entry] = &[
     entry("test/panic-early", |_| panic!("while packing")),
     entry("test/error", |_| Ok(Ready::new(Raises))),
     #[cfg(target_arch = "x86_64")]
-    entry("test/float-mode", |_| Ok(Ready::new(flush_to_zero))),
+    entry("test/float-mode", |_| Ok(Ready::new(crate::sys::flush_to_zero))),
     entry("test/twice", |job| {
         let _first = job.output::<f32>("z")?;
         job.output::<f32>("z").map(|_| Ready::new(|| ()))
@@ -170,16 +170,5 @@ impl roofline_runner::Kernel for Raises {
 
     fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, No> {
         Err(failed(format!("no clock for {} samples", visit.samples)))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn flush_to_zero() {
-    let (mut mode, flush) = (0u32, 1 << 15);
-    // SAFETY: reads MXCSR and writes it back with one more control bit.
-    unsafe {
-        std::arch::asm!("stmxcsr [{}]", in(reg) &mut mode);
-        mode |= flush;
-        std::arch::asm!("ldmxcsr [{}]", in(reg) &mode);
     }
 }

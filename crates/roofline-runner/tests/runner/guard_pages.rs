@@ -27,22 +27,7 @@ fn child() {
     let mut job = job(what.ends_with("after"));
     let x = job.input::<f32>("x").unwrap();
     let mut z = job.output::<f32>("z").unwrap();
-    let (first, last) = (z.as_mut_ptr(), x.len() - 1);
-    // SAFETY: none of the accesses but the first two is allowed: the process is to be killed.
-    unsafe {
-        match what.as_str() {
-            "stays-inside-after" | "stays-inside-before" => {
-                first.write_volatile(x.as_ptr().read_volatile());
-                first.add(last).write_volatile(x.as_ptr().add(last).read_volatile());
-            }
-            "writes-after" => first.add(last + 1).write_volatile(0.0),
-            "writes-before" => first.sub(1).write_volatile(0.0),
-            "reads-after" => drop(x.as_ptr().add(last + 1).read_volatile()),
-            "reads-before" => drop(x.as_ptr().sub(1).read_volatile()),
-            "writes-input-after" => x.as_ptr().cast_mut().write_volatile(0.0),
-            other => panic!("no such child: {other}"),
-        }
-    }
+    crate::sys::touch(&what, &x, &mut z);
 }
 
 #[test]

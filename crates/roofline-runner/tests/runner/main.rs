@@ -4,3 +4,4 @@ mod conductor;
 mod conversation;
 mod cpu;
 mod guard_pages;
+mod sys;
