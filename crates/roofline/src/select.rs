@@ -23,6 +23,12 @@ pub fn cases(select: &Select) -> Result<Vec<Case>, Problem> {
         cases.push(case);
     }
     let forms = forms(&names)?;
+    if let (Some(suite), false) = (&select.suite, options.axes.is_empty() && ids_are_not_all(select)) {
+        return Err(Problem::usage(
+            format!("the suite `{suite}` brings its own cases"),
+            "leave out `--suite`, or `--axis` and the case ids",
+        ));
+    }
     if options.axes.is_empty() {
         if !forms.is_empty() || select.select.is_empty() {
             let suite = places::suite(select.suite.as_deref().unwrap_or("quick"))?;
@@ -48,6 +54,11 @@ pub fn cases(select: &Select) -> Result<Vec<Case>, Problem> {
     Ok(options.narrow(cases))
 }
 
+/// Whether there is a word that a suite can be narrowed by, or no word at all.
+fn ids_are_not_all(select: &Select) -> bool {
+    select.select.is_empty() || select.select.iter().any(|word| !word.contains('/'))
+}
+
 fn no_operation() -> Problem {
     Problem::usage(
         "`--axis` without an operation",
@@ -65,7 +76,7 @@ fn expand(block: &Block) -> Result<Vec<Case>, Problem> {
 }
 
 /// Operations with their variants, from names and globs.
-fn forms(names: &[&String]) -> Result<Vec<(&'static str, &'static str)>, Problem> {
+pub fn forms(names: &[&String]) -> Result<Vec<(&'static str, &'static str)>, Problem> {
     let mut forms = Vec::new();
     for name in names {
         let found: Vec<(&str, &str)> = if name.contains('*') {

@@ -10,9 +10,14 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 pub fn run(args: &List) -> Result<ExitCode, Problem> {
+    let names: Vec<&String> = args.select.select.iter().collect();
+    if let (What::Suites | What::Devices | What::Formats, Some(word)) = (args.what, names.first()) {
+        let why = format!("`{word}`: operations and cases do not select here");
+        return Err(Problem::usage(why, "leave it out, or `roofline list cases` with it"));
+    }
     let text = match args.what {
-        What::Ops => operations(),
-        What::Implementations => implementations(args)?,
+        What::Ops => operations(&select::forms(&names)?),
+        What::Implementations => implementations(args, &select::forms(&names)?)?,
         What::Suites => suites(),
         What::Cases => {
             let cases = select::cases(&args.select)?;
@@ -34,9 +39,17 @@ pub fn run(args: &List) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn operations() -> String {
+/// What a selection of forms leaves: all if it is empty.
+fn is_wanted(forms: &[(&str, &str)], name: &str) -> bool {
+    forms.is_empty()
+        || forms.iter().any(|(operation, variant)| roofline_core::ops::form(operation, variant) == name)
+}
+
+fn operations(forms: &[(&str, &str)]) -> String {
     let mut text = String::new();
-    for operation in OPERATIONS {
+    for operation in
+        OPERATIONS.iter().filter(|operation| operation.forms().any(|form| is_wanted(forms, &form)))
+    {
         let dtypes: Vec<&str> = operation.precisions.iter().map(|(dtype, _)| dtype.name()).collect();
         let axes: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
         let _ = writeln!(text, "{:<10} {}", operation.name, operation.about);
@@ -49,11 +62,11 @@ fn operations() -> String {
     text
 }
 
-fn implementations(args: &List) -> Result<String, Problem> {
+fn implementations(args: &List, forms: &[(&str, &str)]) -> Result<String, Problem> {
     let mut text = String::new();
     for spec in places::runners(&args.places)? {
         match offers::known(&spec, &args.places) {
-            Some(hello) => text.push_str(&lines(&hello)),
+            Some(hello) => text.push_str(&lines(&hello, forms)),
             None => {
                 let _ = writeln!(text, "{}: not asked yet; `roofline runners` asks it", spec.name);
             }
@@ -62,9 +75,9 @@ fn implementations(args: &List) -> Result<String, Problem> {
     Ok(text)
 }
 
-fn lines(hello: &Hello) -> String {
+fn lines(hello: &Hello, forms: &[(&str, &str)]) -> String {
     let mut text = String::new();
-    for offer in &hello.offers {
+    for offer in hello.offers.iter().filter(|offer| is_wanted(forms, &offer.operation)) {
         let dtypes: Vec<&str> = offer.dtypes.iter().map(|dtype| dtype.name()).collect();
         let _ = writeln!(
             text,

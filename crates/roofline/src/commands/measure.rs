@@ -68,7 +68,12 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
             tell("interrupted: nothing was started");
             return Ok(ExitCode::from(130));
         }
-        Err(error) => return Err(Problem::own(format!("the machine's lock: {error}"))),
+        Err(error) => {
+            let folder = std::env::temp_dir();
+            let why = format!("no lock can be taken in `{}`: {error}", folder.display());
+            return Err(Problem::own(why)
+                .with_hint("`TMPDIR` names a folder for temporary files that can be written"));
+        }
     };
     let facts = RunFacts { run: new_id(), machine: machine.fingerprint() };
     let run = Run {

@@ -72,6 +72,19 @@ fn options_make_narrow_and_change_cases() {
 }
 
 #[test]
+fn a_list_is_narrowed_by_operations() {
+    let scene = Scene::new();
+    let operations = scene.call("list ops soft* add").exits(0).stdout;
+    assert!(operations.contains("softmax:") && operations.contains("add:"), "{operations}");
+    assert!(!operations.contains("matmul"), "{operations}");
+    let implementations = scene.call("list implementations matmul.nn").exits(0).stdout;
+    let of: Vec<&str> = implementations.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(of, ["matmul.nn"; 3], "{implementations}");
+    scene.call("list ops sofmax").complains(2, &["unknown operation `sofmax`", "did you mean `softmax`?"]);
+    scene.call("list formats softmax").complains(2, &["`softmax`", "hint: leave it out"]);
+}
+
+#[test]
 fn listing_starts_no_runner() {
     let scene = Scene::new();
     scene.shell_runner("runners/tell", "touch started");

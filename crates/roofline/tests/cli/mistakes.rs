@@ -67,6 +67,9 @@ fn axes_that_do_not_fit() {
     usage("add --axis rows=1:9999:+1 --axis cols=1:9999:+1", &["expands to more than 100000", "hint: "]);
     usage("add --axis rows=1:99999999:+1 --axis cols=1", &["axis `rows=1:99999999:+1`", "hint: "]);
     usage("add --dtype i8 --axis rows=1 --axis cols=1", &["`add` is not defined for `i8`", "hint: "]);
+    let both = ["the suite `quick` brings its own cases", "hint: leave out `--suite`"];
+    usage("add --suite quick --axis rows=1 --axis cols=1", &both);
+    usage("add/f32/rows=1,cols=1 --suite quick", &both);
     usage("--axis rows=1", &["`--axis` without an operation", "hint: name one"]);
 }
 
