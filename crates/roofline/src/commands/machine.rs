@@ -12,7 +12,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Problem> {
         let value = serde_json::json!({ "fingerprint": machine.fingerprint(), "machine": machine });
         format!("{value:#}\n")
     } else {
-        let mut text = format!("fingerprint          {}\n{machine}", machine.fingerprint());
+        let mut text = machine.to_string();
         if !text.ends_with('\n') {
             text.push('\n');
         }
