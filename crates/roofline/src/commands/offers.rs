@@ -102,7 +102,9 @@ pub fn learn(
     limits: Limits,
 ) -> Result<Hello, String> {
     let program = places::program().map_err(|problem| problem.to_string())?;
-    let hello = ask(&program, spec, limits)?;
+    // Who asks shows the hint on a line of its own.
+    let without_hint = |why: String| why.strip_suffix(&format!("; {}", spec.hint)).unwrap_or(&why).to_owned();
+    let hello = ask(&program, spec, limits).map_err(without_hint)?;
     cache.put(spec, hello.clone());
     // The memory only saves time; a place that cannot be written to costs that time and nothing else.
     if let Some(folder) = file.parent() {

@@ -41,6 +41,8 @@ fn a_program_that_is_not_there_or_not_executable() {
     check(&scene).complains(5, &["runner `mine`", "go` could not be started", "Permission denied", "hint: "]);
     std::fs::remove_file(&program).unwrap();
     check(&scene).complains(5, &["runner `mine`", "go` could not be started", "No such file", "hint: "]);
+    let shown = scene.call_with_store("runners --runner mine").exits(0).stdout;
+    assert_eq!(shown.matches("read the script").count(), 1, "{shown}");
     assert!(!scene.store().exists());
 }
 
