@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Is a compute kernel right, how fast is it honestly, and how fast could it be.
+/// Is a compute kernel right, and how fast is it, honestly.
 #[derive(Debug, Parser)]
 #[command(name = "roofline", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub struct Line {
@@ -121,7 +121,7 @@ pub struct Places {
 pub struct Measure {
     #[command(flatten)]
     pub select: Select,
-    /// Implementations as `provider/name`, globs allowed, separated by commas; all built-in ones by default
+    /// Implementations as `provider/name`, globs allowed, separated by commas; all built-in ones by default. Other runners take part only when named here or by `--runner`
     #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
     pub implementation: Vec<String>,
     #[command(flatten)]
@@ -138,7 +138,7 @@ pub struct Measure {
     /// How long one launch may take; a runner has ten times that, but no more than a minute, to start
     #[arg(long, value_parser = parse_timeout, default_value = "30s")]
     pub timeout: Duration,
-    /// Private memory that a runner may hold, and most bytes that a case's tensors may take; half of the machine's by default
+    /// Limit of memory, such as `8GiB`: for what a runner allocates itself, and again for a case's tensors; half of the machine's memory by default
     #[arg(long, value_parser = parse_memory, value_name = "BYTES")]
     pub memory: Option<u64>,
     /// Seed of all inputs, samples and places; a secret one by default
