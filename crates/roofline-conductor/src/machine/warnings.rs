@@ -1,7 +1,7 @@
 //! What on this machine disturbs measuring, each with advice.
 //!
-//! Pairing in the rounds cancels what moves slowly; these are the things that make intervals wide,
-//! absolute times unrepeatable, or rows wrong about the machine.
+//! Visits in turn spread what moves slowly over all rows; these are the things that make samples
+//! scatter, times unrepeatable, or rows wrong about the machine.
 
 use super::{Machine, Tiles, Virtualization};
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl Warning {
     /// What to do about it.
     pub fn advice(&self) -> &'static str {
         match self {
-            Warning::Loaded { .. } => "end other work, or expect wide intervals and inconclusive verdicts",
+            Warning::Loaded { .. } => "end other work, or expect medians that differ from run to run",
             Warning::FewThreads { .. } => {
                 "measure on a machine with two or more, so that Roofline itself does not share the kernel's core"
             }
@@ -98,15 +98,15 @@ impl Warning {
                 "lift the CPU limit of the container or control group: it stops programs mid-call"
             }
             Warning::Governor { .. } => "set it with `cpupower frequency-set -g performance`",
-            Warning::FrequencyNotVisible => "trust ratios and shares of the limit, not absolute times",
+            Warning::FrequencyNotVisible => "compare medians of one table only, not times of different runs",
             Warning::TurboOn => {
-                "for absolute times that repeat, write 1 to `/sys/devices/system/cpu/intel_pstate/no_turbo` or 0 to `/sys/devices/system/cpu/cpufreq/boost`"
+                "for times that repeat, write 1 to `/sys/devices/system/cpu/intel_pstate/no_turbo` or 0 to `/sys/devices/system/cpu/cpufreq/boost`"
             }
             Warning::SmtOn => {
                 "write `off` to `/sys/devices/system/cpu/smt/control`, or keep sibling threads idle"
             }
             Warning::VirtualMachine { .. } => {
-                "other guests cannot be seen from here; decide by paired ratios only"
+                "other guests cannot be seen from here; repeat the run before trusting a small difference of medians"
             }
             Warning::ClockSource { .. } => {
                 "start the kernel with `tsc=reliable` if the processor's TSC is constant"
