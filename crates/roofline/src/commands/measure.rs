@@ -9,13 +9,16 @@ use roofline_conductor::checks::Checks;
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
 use roofline_conductor::lock;
 use roofline_conductor::machine::Machine;
-use roofline_conductor::plan::Plan;
+use roofline_conductor::plan::{self, Plan, RunnerOffers};
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
+use roofline_core::case::Case;
+use roofline_core::protocol::Offer;
 use roofline_core::record::{Record, Run, SCHEMA};
 use roofline_report::{Format, Report};
 use roofline_store::Store;
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::process::ExitCode;
@@ -40,12 +43,10 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
         Limits { patience: args.timeout, memory: args.memory.unwrap_or_else(|| half_of_memory(&machine)) };
     let may_ask = (!args.dry_run).then_some(limits);
     let runners = offers::needed(&args.places, &args.implementation, &specs, may_ask)?;
+    let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
     let plan = Plan::new(cases, &runners, &args.implementation);
     if plan.rows() == 0 {
-        return Err(Problem::nothing(
-            "nothing is selected",
-            "`roofline list cases` and `roofline list implementations` show what there is",
-        ));
+        return Err(nothing_selected(args, &forms, &runners));
     }
     if args.dry_run {
         crate::commands::print(&describe(&plan, budget))?;
@@ -68,12 +69,7 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
             tell("interrupted: nothing was started");
             return Ok(ExitCode::from(130));
         }
-        Err(error) => {
-            let folder = std::env::temp_dir();
-            let why = format!("no lock can be taken in `{}`: {error}", folder.display());
-            return Err(Problem::own(why)
-                .with_hint("`TMPDIR` names a folder for temporary files that can be written"));
-        }
+        Err(error) => return Err(Problem::own(format!("the machine's lock cannot be taken: {error}"))),
     };
     let facts = RunFacts { run: new_id(), machine: machine.fingerprint() };
     let run = Run {
@@ -108,6 +104,40 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
         }
         Err(error) => Err(Problem::own(error.to_string())),
     }
+}
+
+/// Says which of the two is missing: a case, or an implementation for the cases there are.
+fn nothing_selected(args: &Measure, forms: &BTreeSet<String>, runners: &[RunnerOffers]) -> Problem {
+    if forms.is_empty() {
+        let hint = if args.select.axis.is_empty() && !args.select.select.is_empty() {
+            "`roofline list cases` shows those of the suite; `--axis` gives an operation other sizes and types"
+        } else {
+            "`roofline list cases` shows what there is"
+        };
+        return Problem::nothing("nothing is selected: no case is left", hint);
+    }
+    let wanted = |offer: &&Offer| {
+        args.implementation.iter().any(|pattern| plan::matches(pattern, &offer.implementation))
+    };
+    let others: BTreeSet<&str> = runners
+        .iter()
+        .flat_map(|runner| &runner.offers)
+        .filter(wanted)
+        .map(|offer| offer.operation.as_str())
+        .collect();
+    let hint = "`roofline list implementations` shows what there is";
+    let forms = list(forms.iter().map(String::as_str));
+    if others.is_empty() {
+        return Problem::nothing(format!("nothing is selected: no such implementation of {forms}"), hint);
+    }
+    let others = list(others.into_iter());
+    let why =
+        format!("nothing is selected: `{}` is for {others}, not for {forms}", args.implementation.join(","));
+    Problem::nothing(why, hint)
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn exit_code(records: &[Record]) -> ExitCode {

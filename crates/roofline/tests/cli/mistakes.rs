@@ -128,7 +128,9 @@ fn nothing_selected_is_5() {
     let case = "add/f32/rows=1,cols=1";
     for (words, parts) in [
         ("conv*", ["no operation matches `conv*`", "hint: `roofline list ops`"]),
-        ("add --size 1B", ["nothing is selected", "hint: `roofline list cases`"]),
+        ("add --size 1B", ["nothing is selected: no case is left", "hint: `roofline list cases`"]),
+        ("add --dtype i8", ["nothing is selected: no case is left", "`--axis`"]),
+        (&format!("{case} -i cpu/three-pass"), ["`cpu/three-pass` is for `softmax`, not for `add`", "hint: "]),
         (
             &format!("{case} -i cpu/nothing-like-it"),
             ["nothing is selected", "`roofline list implementations`"],
