@@ -130,7 +130,10 @@ fn nothing_selected_is_5() {
         ("conv*", ["no operation matches `conv*`", "hint: `roofline list ops`"]),
         ("add --size 1B", ["nothing is selected: no case is left", "hint: `roofline list cases`"]),
         ("add --dtype i8", ["nothing is selected: no case is left", "`--axis`"]),
-        (&format!("{case} -i cpu/three-pass"), ["`cpu/three-pass` is for `softmax`, not for `add`", "hint: "]),
+        (
+            &format!("{case} -i cpu/three-pass"),
+            ["`cpu/three-pass` is for `softmax`, not for `add`", "hint: "],
+        ),
         (
             &format!("{case} -i cpu/nothing-like-it"),
             ["nothing is selected", "`roofline list implementations`"],
