@@ -152,7 +152,7 @@ fn record(
         evidence: lane.evidence,
         provenance: Provenance {
             roofline: env!("CARGO_PKG_VERSION").to_owned(),
-            runner: lane.runner,
+            runner: lane.seat.runner,
             runner_version: lane.runner_version,
             machine: facts.machine.clone(),
             seed: options.seed,
@@ -165,11 +165,11 @@ fn record(
 fn reproduce(case: &Case, lane: &Lane, options: &Options, status: Status) -> String {
     let verb = if options.budget.is_some() { "run" } else { "check" };
     let mut command = format!("roofline {verb} {case} -i {}", lane.seat.implementation);
-    if lane.runner != "cpu" {
-        let spec = options.runners.iter().find(|spec| spec.name == lane.runner);
+    if lane.seat.runner != "cpu" {
+        let spec = options.runners.iter().find(|spec| spec.name == lane.seat.runner);
         let runner = match spec.filter(|spec| spec.by_folder) {
             Some(spec) => quoted(&spec.folder.display().to_string()),
-            None => lane.runner.clone(),
+            None => lane.seat.runner.clone(),
         };
         command += &format!(" --runner {runner}");
     }

@@ -13,7 +13,7 @@ use crate::stage::Stage;
 use roofline_core::case::Case;
 use roofline_core::fill::Fill;
 use roofline_core::judge::{Judgement, judge};
-use roofline_core::ops::{Expected, View};
+use roofline_core::ops::Expected;
 use roofline_core::philox::Draws;
 use roofline_core::record::Status;
 use std::time::{Duration, Instant};
@@ -152,15 +152,15 @@ fn sit(
     let start = Instant::now();
     lane.launch(stage, 1)?;
     lane.slow = start.elapsed() > SLOW;
-    let output = instance.read_output();
-    lane.settle(judge_output(stage, instance, exam, &output, poison))?;
+    lane.settle(judge_output(stage, instance, exam, poison))?;
+    let hash = instance.hash_output();
     check_memory(stage, instance, exam)?;
     if !is_first || lane.slow {
         return Ok(());
     }
     if stage.options.checks.on(Check::LateWrites) {
         std::thread::sleep(Duration::from_millis(5));
-        if instance.read_output() != output {
+        if instance.hash_output() != hash {
             return Err(
                 Failure::new(Status::Wrong, "the output changed after the launch had returned").into()
             );
@@ -169,42 +169,37 @@ fn sit(
     // Further launches on the same inputs: an output that is added to, a result that differs.
     let repeats = 1 + stage.draws.below(3) as u32;
     lane.launch(stage, repeats)?;
-    let again = instance.read_output();
-    lane.gate.deterministic = Some(lane.gate.deterministic.unwrap_or(true) && again == output);
-    lane.settle(judge_output(stage, instance, exam, &again, poison))?;
+    let same = instance.hash_output() == hash;
+    lane.gate.deterministic = Some(lane.gate.deterministic.unwrap_or(true) && same);
+    lane.settle(judge_output(stage, instance, exam, poison))?;
     Ok(())
 }
 
-/// Judges a copy of the output: the sample, what was never written, and the whole where that is cheap.
-pub fn judge_output(
-    stage: &mut Stage,
-    instance: &Instance,
-    exam: &Exam,
-    output: &[u8],
-    poison: f64,
-) -> Judgement {
+/// Judges the output: the sample, what was never written, and the whole where that is cheap.
+pub fn judge_output(stage: &mut Stage, instance: &Instance, exam: &Exam, poison: f64) -> Judgement {
     let tensor = instance.output();
-    let view = View { dtype: tensor.dtype, bytes: output };
-    let loosen = stage.options.checks.loosen();
-    let judgement = judge(&view, &tensor.shape, &exam.wanted, &exam.expected, Some(poison), loosen);
+    let judgement = judge_elements(stage, instance, &exam.wanted, &exam.expected, poison);
     if judgement.failed > 0 || exam.wanted.len() == tensor.elements() {
         return judgement;
     }
-    let unwritten =
-        if stage.options.checks.on(Check::Poison) { unwritten_row(instance, output, poison) } else { None };
+    let (_, cols) = sample::lines(tensor);
+    let unwritten = match stage.options.checks.on(Check::Poison) {
+        true => instance.first_unwritten(poison).map(|index| index / cols),
+        false => None,
+    };
     let projected = match instance.case.operation.whole {
         Some(project) if stage.options.checks.on(Check::Projection) && projects(exam.fill) => {
-            project(&instance.problem(exam.fill), &view, stage.draws.bits())
+            let row = |row| instance.output_row(row, cols);
+            project(&instance.problem(exam.fill), tensor.dtype, &row, stage.draws.bits())
         }
         _ => Vec::new(),
     };
     // A row that is suspected is judged whole: only elements outside their bounds make it wrong.
     let suspected: Vec<usize> = projected.into_iter().chain(unwritten).take(4).collect();
     suspected.into_iter().fold(judgement, |sum, row| {
-        let (_, cols) = sample::lines(tensor);
         let wanted: Vec<usize> = (row * cols..(row + 1) * cols).collect();
         let expected = reference(instance, exam.fill, &wanted);
-        let more = judge(&view, &tensor.shape, &wanted, &expected, Some(poison), loosen);
+        let more = judge_elements(stage, instance, &wanted, &expected, poison);
         Judgement {
             checked: sum.checked + more.checked,
             failed: sum.failed + more.failed,
@@ -214,19 +209,22 @@ pub fn judge_output(
     })
 }
 
+/// Judges chosen elements of the output.
+pub fn judge_elements(
+    stage: &Stage,
+    instance: &Instance,
+    wanted: &[usize],
+    expected: &[Expected],
+    poison: f64,
+) -> Judgement {
+    let tensor = instance.output();
+    let got = instance.read_output(wanted);
+    judge(tensor.dtype, &tensor.shape, wanted, &got, expected, Some(poison), stage.options.checks.loosen())
+}
+
 /// The projection's tolerance holds for contents of mean 0 that overflow no output type.
 fn projects(fill: Fill) -> bool {
     matches!(fill, Fill::Uniform | Fill::Normal)
-}
-
-/// The first row in which an element still has the bits of the poison.
-fn unwritten_row(instance: &Instance, output: &[u8], poison: f64) -> Option<usize> {
-    let tensor = instance.output();
-    let size = tensor.dtype.size();
-    let mut code = [0; 8];
-    tensor.dtype.write(&mut code, 0, poison);
-    let index = output.chunks_exact(size).position(|element| element == &code[..size])?;
-    Some(index / sample::lines(tensor).1)
 }
 
 fn check_memory(stage: &Stage, instance: &Instance, exam: &Exam) -> Result<(), Failure> {

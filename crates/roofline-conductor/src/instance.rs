@@ -149,17 +149,7 @@ impl Instance {
 
     /// A number that changes when any input byte changes.
     pub fn hash_inputs(&self) -> u64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325u64;
-        for (_, view) in self.inputs() {
-            let (words, rest) = view.bytes.as_chunks::<8>();
-            for word in words {
-                hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            }
-            for byte in rest {
-                hash = (hash.rotate_left(5) ^ u64::from(*byte)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            }
-        }
-        hash
+        self.inputs().fold(HASH_START, |hash, (_, view)| hash_on(hash, view.bytes))
     }
 
     /// The output tensor. Every operation so far has one.
@@ -172,16 +162,65 @@ impl Instance {
         found.expect("an operation has an output")
     }
 
-    /// A private copy of the whole output.
-    pub fn read_output(&self) -> Vec<u8> {
+    /// Values of the chosen elements of the output.
+    pub fn read_output(&self, indices: &[usize]) -> Vec<f64> {
+        indices.iter().map(|index| self.output_at(*index)).collect()
+    }
+
+    /// One row of the output, seen as a matrix with rows of `cols` elements.
+    pub fn output_row(&self, row: usize, cols: usize) -> Vec<f64> {
         let placed = self.output_placed();
-        let mut bytes = vec![0; placed.tensor.bytes()];
-        placed.memory.copy(placed.offset..placed.end(), &mut bytes);
-        bytes
+        let size = placed.tensor.dtype.size();
+        let start = placed.offset + row * cols * size;
+        let mut bytes = vec![0; cols * size];
+        placed.memory.copy(start..start + bytes.len(), &mut bytes);
+        (0..cols).map(|i| placed.tensor.dtype.read(&bytes, i)).collect()
+    }
+
+    /// A number that changes when any byte of the output changes.
+    pub fn hash_output(&self) -> u64 {
+        let mut hash = HASH_START;
+        self.output_chunks(|_, bytes| {
+            hash = hash_on(hash, bytes);
+            true
+        });
+        hash
+    }
+
+    /// The first element that still has exactly the bits of `poison`.
+    pub fn first_unwritten(&self, poison: f64) -> Option<usize> {
+        let (size, code) = (self.output().dtype.size(), self.code(poison));
+        let mut found = None;
+        self.output_chunks(|first, bytes| {
+            found =
+                bytes.chunks_exact(size).position(|element| element == &code[..size]).map(|at| first + at);
+            found.is_none()
+        });
+        found
+    }
+
+    /// Copies the output piece by piece: index of the first element and bytes, until told to stop.
+    fn output_chunks(&self, mut each: impl FnMut(usize, &[u8]) -> bool) {
+        let placed = self.output_placed();
+        let mut bytes = vec![0; CHUNK];
+        for start in (placed.offset..placed.end()).step_by(CHUNK) {
+            let piece = &mut bytes[..CHUNK.min(placed.end() - start)];
+            placed.memory.copy(start..start + piece.len(), piece);
+            if !each((start - placed.offset) / placed.tensor.dtype.size(), piece) {
+                return;
+            }
+        }
+    }
+
+    /// The bytes of `poison` in the output's type, in front of zeros.
+    fn code(&self, poison: f64) -> [u8; 8] {
+        let mut code = [0; 8];
+        self.output().dtype.write(&mut code, 0, poison);
+        code
     }
 
     /// One element of the output.
-    pub fn output_at(&self, index: usize) -> f64 {
+    fn output_at(&self, index: usize) -> f64 {
         let (dtype, bytes) = self.output_code(index);
         dtype.read(&bytes, 0)
     }
@@ -214,8 +253,7 @@ impl Instance {
     pub fn poison_at(&self, indices: &[usize], poison: f64) {
         let placed = self.output_placed();
         let size = placed.tensor.dtype.size();
-        let mut code = [0; 8];
-        placed.tensor.dtype.write(&mut code, 0, poison);
+        let code = self.code(poison);
         for index in indices {
             placed.memory.write(placed.offset + index * size, &code[..size]);
         }
@@ -223,10 +261,7 @@ impl Instance {
 
     /// Whether the element still has exactly the bits of `poison`.
     pub fn is_poison(&self, index: usize, poison: f64) -> bool {
-        let (dtype, found) = self.output_code(index);
-        let mut code = [0; 8];
-        dtype.write(&mut code, 0, poison);
-        found == code
+        self.output_code(index).1 == self.code(poison)
     }
 
     /// Says which bytes beside the output's data were written, if any.
@@ -247,6 +282,20 @@ impl Instance {
         let at = wrong(placed.end()..placed.memory.size())?;
         Some(format!("wrote {at} bytes past the end of `{}`", placed.tensor.name))
     }
+}
+
+/// Pieces in which a large output is read; a multiple of every element's size.
+const CHUNK: usize = 1 << 18;
+
+const HASH_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// Carries a hash on over more bytes. Not cryptographic: it guards against accidents and sealed files
+/// against the rest.
+fn hash_on(hash: u64, bytes: &[u8]) -> u64 {
+    let step = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let hash = words.iter().fold(hash, |hash, word| step(hash, u64::from_le_bytes(*word)));
+    rest.iter().fold(hash, |hash, byte| step(hash, u64::from(*byte)))
 }
 
 /// Values that no honest launch leaves in every element: two finite ones and NaN, drawn anew each time.
@@ -292,7 +341,13 @@ mod tests {
             assert!((0..35).all(|i| instance.is_poison(i, poison)));
         }
         instance.poison_at(&[7], 1.0);
-        assert_eq!(instance.output_at(7), 1.0);
+        assert_eq!(instance.read_output(&[7]), [1.0]);
+        assert_eq!(instance.output_row(1, 7)[0], 1.0);
+        let hash = instance.hash_output();
+        instance.poison_at(&[34], 2.0);
+        assert_ne!(instance.hash_output(), hash);
+        assert_eq!(instance.first_unwritten(2.0), Some(34));
+        assert_eq!(instance.first_unwritten(3.0), None);
         assert_eq!(instance.broken_canary(), None);
         let placed = instance.output_placed();
         placed.memory.write(placed.end(), b"x");

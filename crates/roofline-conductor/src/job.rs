@@ -25,7 +25,8 @@ pub fn write(
     let mut instance = Instance::new(case, Placement::Aligned { offset: 0 }, &mut Draws::new(seed, 1))?;
     instance.fill(Fill::Uniform, seed);
     instance.save(&folder)?;
-    let seat = Seat { implementation: implementation.to_owned(), threads: case.threads };
+    let runner = implementation.split('/').next().unwrap_or_default().to_owned();
+    let seat = Seat { runner, implementation: implementation.to_owned(), threads: case.threads };
     let mut prepare = question(case, &seat, &instance);
     for place in &mut prepare.tensors {
         place.path = Some(folder.join(&place.name).display().to_string());

@@ -9,14 +9,12 @@ use roofline_core::protocol::{Ask, Launched, Prepare, Prepared};
 use roofline_core::record::{Evidence, Gate, Sample, Status};
 use roofline_core::units::{Bytes, Seconds};
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What is known of a row so far. A lane that failed takes no further part.
 #[derive(Debug)]
 pub struct Lane {
     pub seat: Seat,
-    /// Name of the runner that hosts it.
-    pub runner: String,
     pub failure: Option<Failure>,
     pub gate: Gate,
     pub evidence: Evidence,
@@ -30,8 +28,7 @@ pub struct Lane {
 impl Lane {
     pub fn new(implementation: &str, runner: &str, threads: u32) -> Lane {
         Lane {
-            seat: Seat { implementation: implementation.to_owned(), threads },
-            runner: runner.to_owned(),
+            seat: Seat { runner: runner.to_owned(), implementation: implementation.to_owned(), threads },
             failure: None,
             gate: Gate::default(),
             evidence: Evidence::default(),
@@ -77,12 +74,15 @@ impl Lane {
 
     /// Hands the instance's tensors to the runner.
     pub fn prepare(&mut self, stage: &mut Stage, instance: &Instance) -> Result<(), Stop> {
-        let session = stage.seat(&self.seat, &self.runner)?;
+        let session = stage.seat(&self.seat)?;
         self.runner_version.clone_from(&session.hello.version);
         let hello_notes = session.hello.notes.clone();
         let ask = Ask::Prepare(Box::new(question(&instance.case, &self.seat, instance)));
         let start = Instant::now();
-        let prepared: Prepared = stage.ask(&self.seat, ask, &instance.fds())?;
+        // Compiling and planning belong here, and may take as long as starting.
+        let patience = stage.options.limits.patience_at_start();
+        let prepared: Prepared =
+            stage.ask_while(&self.seat, ask, &instance.fds(), patience, Duration::from_millis(50), || {})?;
         self.evidence.prepare = Some(Seconds(start.elapsed().as_secs_f64()));
         self.evidence.threads = prepared.threads;
         self.evidence.output = prepared.output;

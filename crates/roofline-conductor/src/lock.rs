@@ -1,30 +1,39 @@
 //! One run at a time on a machine: two would measure each other.
+//!
+//! The lock is a name in the system's abstract socket space: it belongs to the whole machine and to
+//! no folder, needs no permission, and is free again whatever happens to the process that held it.
 
-use rustix::fs::{FlockOperation, flock};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, Write};
-use std::path::PathBuf;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::time::Duration;
 
-/// Held for the length of a run; the system frees it whatever happens to the process.
+const NAME: &str = "roofline-run";
+
+/// Variable that names another lock: for tests that must not wait for a run beside them.
+const VARIABLE: &str = "ROOFLINE_LOCK";
+
+/// Held for the length of a run.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    _socket: UnixListener,
 }
 
 /// Takes the machine's lock. `waiting` is told once, with what is known of the holder.
-pub fn take(mut waiting: impl FnMut(&str)) -> io::Result<Lock> {
-    let path = path();
-    let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+pub fn take(waiting: impl FnMut(&str)) -> io::Result<Lock> {
+    let name = std::env::var(VARIABLE).unwrap_or_else(|_| NAME.to_owned());
+    take_name(name.as_bytes(), waiting)
+}
+
+fn take_name(name: &[u8], mut waiting: impl FnMut(&str)) -> io::Result<Lock> {
+    let address = SocketAddr::from_abstract_name(name)?;
     let mut told = false;
     loop {
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => break,
-            Err(rustix::io::Errno::WOULDBLOCK) => {
+        match UnixListener::bind_addr(&address) {
+            Ok(socket) => return Ok(Lock { _socket: socket }),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
                 if !told {
-                    let mut holder = String::new();
-                    let _ = file.read_to_string(&mut holder);
-                    waiting(holder.trim());
+                    waiting(&holder(&address));
                     told = true;
                 }
                 std::thread::sleep(Duration::from_millis(100));
@@ -32,15 +41,37 @@ pub fn take(mut waiting: impl FnMut(&str)) -> io::Result<Lock> {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
     }
-    file.set_len(0)?;
-    file.rewind()?;
-    writeln!(file, "process {}", std::process::id())?;
-    Ok(Lock { _file: file })
 }
 
-fn path() -> PathBuf {
-    std::env::temp_dir().join(format!("roofline-{}.lock", rustix::process::getuid().as_raw()))
+/// Who holds the lock, as far as the system tells.
+fn holder(address: &SocketAddr) -> String {
+    let credentials = UnixStream::connect_addr(address)
+        .and_then(|stream| Ok(rustix::net::sockopt::socket_peercred(&stream)?));
+    match credentials {
+        Ok(holder) => format!("process {}", holder.pid.as_raw_nonzero()),
+        Err(_) => "a process that the system does not name".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_waits_for_the_first_and_knows_it() {
+        let name = format!("roofline-test-{}", std::process::id());
+        let first = take_name(name.as_bytes(), |_| panic!("nobody else holds it")).unwrap();
+        let mut told = String::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(150));
+                drop(first);
+            });
+            take_name(name.as_bytes(), |holder| told = holder.to_owned()).unwrap();
+        });
+        assert_eq!(told, format!("process {}", std::process::id()));
+    }
 }

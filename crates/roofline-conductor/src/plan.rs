@@ -51,7 +51,10 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
             let wanted =
                 patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &offer.implementation));
             let offered = offer.dtypes.contains(&case.dtype);
-            match rows.iter_mut().find(|row| row.implementation == offer.implementation) {
+            let same = |row: &&mut PlannedRow| {
+                row.implementation == offer.implementation && row.runner == runner.runner
+            };
+            match rows.iter_mut().find(same) {
                 Some(row) => row.offered |= offered,
                 None if wanted => rows.push(PlannedRow {
                     implementation: offer.implementation.clone(),

@@ -32,6 +32,8 @@ pub struct Options {
 /// One runner process per implementation and thread count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seat {
+    /// Name of the runner that hosts it: two may offer the same implementation.
+    pub runner: String,
     pub implementation: String,
     pub threads: u32,
 }
@@ -50,14 +52,12 @@ impl<'a> Stage<'a> {
     }
 
     /// The process of a seat, started if there is none.
-    pub fn seat(&mut self, seat: &Seat, runner: &str) -> Result<&Session, Stop> {
+    pub fn seat(&mut self, seat: &Seat) -> Result<&Session, Stop> {
         if !self.sessions.contains_key(seat) {
-            let spec = self
-                .options
-                .runners
-                .iter()
-                .find(|spec| spec.name == runner)
-                .ok_or_else(|| Failure::new(Status::Refused, format!("there is no runner `{runner}`")))?;
+            let spec =
+                self.options.runners.iter().find(|spec| spec.name == seat.runner).ok_or_else(|| {
+                    Failure::new(Status::Refused, format!("there is no runner `{}`", seat.runner))
+                })?;
             let cores = cores_for(seat.threads).ok_or_else(|| {
                 let why = format!("{} threads on {} cores", seat.threads, available_cores().len());
                 Failure::new(Status::Refused, why)

@@ -106,7 +106,7 @@ pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Durat
         claims.push(twice.claimed[0] * 1e-9 / f64::from(2 * batch));
     }
     let (Some(unclaimed), Some(claim)) = (median(&unclaimed), median(&claims)) else { return Ok(()) };
-    let wall = claim + unclaimed;
+    let wall = claim + unclaimed.max(0.0);
     lane.evidence.wall_per_launch = Some(Seconds(wall));
     if claim >= LEAST_SHARE * wall - slack(batch) {
         lane.evidence.grade = Grade::Corroborated;

@@ -5,7 +5,7 @@
 
 use crate::bound::{MARGIN, rounding};
 use crate::dtype::Dtype;
-use crate::ops::{Expected, View};
+use crate::ops::Expected;
 use crate::pattern::{Pattern, Sighting};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -49,14 +49,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Judges the elements `wanted` of `output`, whose dimensions are `shape`.
+/// Judges the elements `wanted` of an output of this type and shape; `got` are their values.
 ///
 /// `poison` is what the output held before the launch, for telling stale from wrong. `loosen`
 /// multiplies every bound: 1 but for the study that shows the bound is needed.
 pub fn judge(
-    output: &View,
+    output: Dtype,
     shape: &[usize],
     wanted: &[usize],
+    got: &[f64],
     expected: &[Expected],
     poison: Option<f64>,
     loosen: f64,
@@ -64,9 +65,8 @@ pub fn judge(
     let mut judgement = Judgement { checked: wanted.len(), ..Judgement::default() };
     let mut sightings = Vec::new();
     let mut worst: Option<(f64, usize)> = None;
-    for (place, (&index, expected)) in wanted.iter().zip(expected).enumerate() {
-        let got = output.get(index);
-        let score = score(output.dtype, got, expected, loosen);
+    for (place, ((&index, &got), expected)) in wanted.iter().zip(got).zip(expected).enumerate() {
+        let score = score(output, got, expected, loosen);
         if score <= 1.0 {
             judgement.score = judgement.score.max(score);
             continue;
@@ -81,9 +81,9 @@ pub fn judge(
     }
     judgement.fault = worst.map(|(_, place)| Fault {
         at: coordinates(wanted[place], shape),
-        got: number(output.get(wanted[place])),
+        got: number(got[place]),
         expected: number(expected[place].value),
-        bound: number(allowed(output.dtype, &expected[place])),
+        bound: number(allowed(output, &expected[place])),
         failed: judgement.failed as u64,
         checked: judgement.checked as u64,
         pattern: Pattern::of(&sightings, judgement.failed, wanted, expected, shape, poison),
@@ -175,10 +175,9 @@ mod tests {
 
     #[test]
     fn the_worst_element_is_named() {
-        let bytes: Vec<u8> = [1.0f32, 2.0, 9.0, 4.5].iter().flat_map(|x| x.to_le_bytes()).collect();
         let expected: Vec<Expected> = [1.0, 2.0, 3.0, 4.0].map(|value| Expected { value, soft: 1e-6 }).into();
-        let view = View { dtype: Dtype::F32, bytes: &bytes };
-        let judgement = judge(&view, &[2, 2], &[0, 1, 2, 3], &expected, None, 1.0);
+        let got = [1.0, 2.0, 9.0, 4.5];
+        let judgement = judge(Dtype::F32, &[2, 2], &[0, 1, 2, 3], &got, &expected, None, 1.0);
         assert_eq!((judgement.checked, judgement.failed), (4, 2));
         let fault = judgement.fault.unwrap();
         assert_eq!(fault.at, [1, 0]);

@@ -53,8 +53,8 @@ pub struct Operation {
     pub whole: Option<WholeCheck>,
 }
 
-/// A bound on the whole output: returns the lines (rows of the output) that cannot be right.
-pub type WholeCheck = fn(&Problem, output: &View, draws: u64) -> Vec<usize>;
+/// A bound on the whole output, read a row at a time: returns the rows that cannot be right.
+pub type WholeCheck = fn(&Problem, output: Dtype, row: &dyn Fn(usize) -> Vec<f64>, draws: u64) -> Vec<usize>;
 
 /// A wrong kernel, told by one of the operation's families.
 #[derive(Debug)]

@@ -143,7 +143,7 @@ fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<f64> {
 /// It costs two products of a matrix and a vector, and every element of C takes part, so a wrong
 /// tile that the sampled rows and columns miss shows in its rows. The tolerance of a row adds the
 /// variances of its elements' errors, each bounded for every order of summation.
-fn project(problem: &Problem, output: &View, draws: u64) -> Vec<usize> {
+fn project(problem: &Problem, output: Dtype, row_of: &dyn Fn(usize) -> Vec<f64>, draws: u64) -> Vec<usize> {
     let layout = Layout::of(problem.case);
     let (a, b) = (&problem.inputs[0], &problem.inputs[1]);
     let mut bits = Draws::new(draws, 0);
@@ -168,10 +168,9 @@ fn project(problem: &Problem, output: &View, draws: u64) -> Vec<usize> {
             expected += x * projected[p];
             variance += soft * x * x * squares[p];
         }
-        for (j, sign) in signs.iter().enumerate() {
-            let value = output.get(i * layout.n + j);
+        for (value, sign) in row_of(i).into_iter().zip(&signs) {
             got += sign * value;
-            variance += bound::rounding(output.dtype, value).powi(2);
+            variance += bound::rounding(output, value).powi(2);
         }
         let allowed = bound::Z * variance.sqrt() + expected.abs() * ROUNDING_OF_THE_PROJECTION;
         let right = (got - expected).abs() <= allowed;

@@ -59,7 +59,8 @@ fn reference(problem: &Problem, wanted: &[usize]) -> Vec<Expected> {
     let (x, w) = (&problem.inputs[0], &problem.inputs[1]);
     let cols = problem.case.axis("cols");
     let u = problem.case.accumulator.unit_roundoff();
-    let relative = bound::positive_sum(problem.case.accumulator, cols) / 2.0 + 5.0 * u;
+    let relative =
+        bound::positive_sum(problem.case.accumulator, cols, problem.fill.order_matters()) / 2.0 + 5.0 * u;
     let mut expected = Vec::with_capacity(wanted.len());
     for group in wanted.chunk_by(|a, b| a / cols == b / cols) {
         let row = x.line(group[0] / cols * cols, 1, cols);

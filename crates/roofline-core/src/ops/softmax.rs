@@ -52,7 +52,8 @@ fn reference(problem: &Problem, wanted: &[usize]) -> Vec<Expected> {
         let row = problem.inputs[0].line(group[0] / cols * cols, 1, cols);
         let max = maximum(&row);
         let sum: f64 = row.iter().map(|x| (x - max).exp()).sum();
-        let common = bound::positive_sum(problem.case.accumulator, cols) + 6.0 * u;
+        let common =
+            bound::positive_sum(problem.case.accumulator, cols, problem.fill.order_matters()) + 6.0 * u;
         expected.extend(group.iter().map(|index| {
             let below = row[index % cols] - max;
             let value = below.exp() / sum;

@@ -15,7 +15,8 @@ pub struct Scene {
     folder: tempfile::TempDir,
     /// The binary, at a path that belongs to this test alone.
     program: PathBuf,
-    lock: PathBuf,
+    /// The name of a lock of its own; the machine's where there is none.
+    lock: Option<String>,
 }
 
 impl Scene {
@@ -24,7 +25,7 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("runners")).unwrap();
         let original = Path::new(env!("CARGO_BIN_EXE_roofline"));
-        Scene { folder, program: original.to_owned(), lock: PathBuf::from(env!("CARGO_TARGET_TMPDIR")) }
+        Scene { folder, program: original.to_owned(), lock: None }
     }
 
     /// As [`Scene::new`], with a lock and a binary of its own, so that its processes can be told from others.
@@ -35,8 +36,7 @@ impl Scene {
             std::fs::copy(&scene.program, &copy).unwrap();
         }
         scene.program = copy;
-        scene.lock = scene.path("lock");
-        std::fs::create_dir(&scene.lock).unwrap();
+        scene.lock = Some(scene.folder.path().display().to_string());
         scene
     }
 
@@ -62,7 +62,10 @@ impl Scene {
 
     /// A command with the environment that the binary sees everywhere in these tests.
     pub fn dress(&self, mut command: Command) -> Command {
-        command.current_dir(self.folder.path()).env("TMPDIR", &self.lock).stdin(Stdio::null());
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        if let Some(lock) = &self.lock {
+            command.env("ROOFLINE_LOCK", lock);
+        }
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM", "ROOFLINE_PYTHON"] {
             command.env_remove(name);
         }
@@ -109,7 +112,7 @@ impl Scene {
     /// What a command of this scene did, but for having waited for another test.
     fn outcome(&self, output: std::io::Result<Output>) -> Outcome {
         let mut outcome = Outcome::of(output);
-        if !self.lock.starts_with(self.path("")) {
+        if self.lock.is_none() {
             let said = outcome.stderr.split_inclusive('\n');
             outcome.stderr = said.filter(|line| !line.starts_with("another run is going on ")).collect();
         }

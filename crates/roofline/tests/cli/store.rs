@@ -69,15 +69,6 @@ fn a_store_is_made_with_its_folders_and_any_name() {
     crate::scene::Outcome::of(command.output()).exits(0);
 }
 
-#[test]
-fn a_place_for_the_lock_is_needed() {
-    let scene = Scene::new();
-    let mut command = scene.with_store(&format!("check {CASE} -i cpu/plain"));
-    command.env("TMPDIR", scene.path("nowhere"));
-    crate::scene::Outcome::of(command.output())
-        .complains(1, &["no lock can be taken in", "nowhere", "hint: `TMPDIR` names"]);
-}
-
 /// Sets the limit on file sizes to its first argument and becomes the program with the others.
 const LIMITED: &str = "import os, resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
