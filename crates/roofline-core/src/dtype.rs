@@ -97,7 +97,7 @@ impl Dtype {
     }
 
     /// Element `index` of a little-endian buffer.
-    #[inline]
+    #[inline(always)]
     pub fn read(self, bytes: &[u8], index: usize) -> f64 {
         let at = index * self.size();
         match self {

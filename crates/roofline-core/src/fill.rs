@@ -86,38 +86,38 @@ pub struct Content {
 impl Content {
     /// Writes the elements `range` to the start of `bytes`.
     pub fn write(&self, range: Range<usize>, bytes: &mut [u8]) {
-        for (at, index) in range.enumerate() {
-            self.dtype.write(bytes, at, self.value(index));
+        let mut at = 0;
+        // Two elements share a block of random bits.
+        for block in range.start / 2..range.end.div_ceil(2) {
+            let words = philox([block as u32, (block as u64 >> 32) as u32, self.tensor, 0], self.seed);
+            for (index, pair) in [(2 * block, &words[..2]), (2 * block + 1, &words[2..])] {
+                if range.contains(&index) {
+                    let bits = u64::from(pair[0]) << 32 | u64::from(pair[1]);
+                    self.dtype.write(bytes, at, self.value(index, bits));
+                    at += 1;
+                }
+            }
         }
     }
 
-    /// Element `index` before it is rounded to the tensor's type.
+    /// Element `index` with its random bits, before it is rounded to the tensor's type.
     #[inline]
-    pub fn value(&self, index: usize) -> f64 {
+    fn value(&self, index: usize, bits: u64) -> f64 {
         let integer = self.dtype.format().is_none();
         match self.fill {
-            Fill::Uniform if integer => f64::from((self.bits(index) >> 56) as i8),
-            Fill::Uniform => uniform(self.bits(index)),
-            Fill::Normal if integer => (normal(self.bits(index)) * 32.0).round_ties_even(),
-            Fill::Normal => normal(self.bits(index)),
-            Fill::Shifted if integer => 64.0 + (normal(self.bits(index)) * 8.0).round_ties_even(),
-            Fill::Shifted => self.shift() + normal(self.bits(index)),
+            Fill::Uniform if integer => f64::from((bits >> 56) as i8),
+            Fill::Uniform => uniform(bits),
+            Fill::Normal if integer => (normal(bits) * 32.0).round_ties_even(),
+            Fill::Normal => normal(bits),
+            Fill::Shifted if integer => 64.0 + (normal(bits) * 8.0).round_ties_even(),
+            Fill::Shifted => self.shift() + normal(bits),
             Fill::Ramp => self.ramp(index, integer),
-            Fill::Integers => (self.bits(index) % 9) as f64 - 4.0,
+            Fill::Integers => (bits % 9) as f64 - 4.0,
             Fill::OneHot if self.tensor > 0 => self.ramp(index, integer),
             Fill::OneHot => f64::from(u8::from(index % self.row == self.hot(index / self.row))),
-            Fill::Extreme => self.extreme(self.bits(index), integer),
-            Fill::Nonfinite => self.nonfinite(self.bits(index)),
+            Fill::Extreme => self.extreme(bits, integer),
+            Fill::Nonfinite => self.nonfinite(bits),
         }
-    }
-
-    /// The 64 bits of an element: two elements share a block.
-    #[inline]
-    fn bits(&self, index: usize) -> u64 {
-        let block = (index / 2) as u64;
-        let words = philox([block as u32, (block >> 32) as u32, self.tensor, 0], self.seed);
-        let half = index % 2 * 2;
-        u64::from(words[half]) << 32 | u64::from(words[half + 1])
     }
 
     /// A mean as large as leaves the type half its digits below it.
