@@ -45,12 +45,12 @@ impl Dot {
     /// Error of summing in `accumulator`, products being exact or fused.
     ///
     /// A sequential sum errs at step j by up to u|s_j|, uniformly: the deviation of the walk is
-    /// u sqrt(sum s_j^2 / 3). Other orders walk less, unless the content is built to cancel; then
-    /// the bound that holds for every order is taken.
+    /// u sqrt(sum s_j^2 / 3). Other orders walk less, unless the content has an order of its own or
+    /// is built to cancel; then the bound that is proved for every order is taken.
     pub fn error(&self, accumulator: Dtype, order_matters: bool) -> f64 {
         let u = accumulator.unit_roundoff();
         if order_matters {
-            7.0 * (self.length as f64).sqrt() * u * self.magnitude
+            u * self.length as f64 * self.magnitude
         } else {
             Z * u * (self.prefix_squares / 3.0).sqrt()
         }
