@@ -27,8 +27,10 @@ pub fn face(bench: &Bench, saboteur: &Saboteur, case: &str, seed: u64, checks: C
 pub struct Mutations {
     /// Saboteurs with another status than they must have, all checks on.
     pub misjudged: Vec<String>,
-    /// By check: who got through, or got another status than the due one.
+    /// By check: who got through.
     pub through: BTreeMap<String, Vec<String>>,
+    /// By saboteur: the checks that alone catch it; none where several do.
+    pub caught_by: BTreeMap<String, Vec<String>>,
 }
 
 /// Saboteurs that no check of the gate decides, only the conversation itself.
@@ -61,19 +63,21 @@ pub fn study(bench: &Bench, seed: u64, mut report: impl FnMut(&str)) -> io::Resu
     for check in Check::ALL {
         let name = format!("{check:?}");
         report(&format!("\nwithout {name}"));
-        let through = mutations.through.entry(name).or_default();
-        for (saboteur, case) in rows().filter(|(saboteur, _)| !is_conversational(&saboteur.status)) {
-            let record = face(bench, saboteur, case, seed, Checks::without(*check))?;
+        let through = mutations.through.entry(name.clone()).or_default();
+        for saboteur in saboteurs.iter().filter(|saboteur| !is_conversational(&saboteur.status)) {
+            let record = face(bench, saboteur, &saboteur.cases[0], seed, Checks::without(*check))?;
+            let caught_by = mutations.caught_by.entry(saboteur.implementation.clone()).or_default();
             if record.status == Status::Ok {
-                report(&format!("  {} gets through on {case}", saboteur.implementation));
-                through.push(format!("{} on {case}", saboteur.implementation));
+                report(&format!("  {} gets through", saboteur.implementation));
+                through.push(saboteur.implementation.clone());
+                caught_by.push(name.clone());
             }
         }
     }
     Ok(mutations)
 }
 
-/// The study as a table: which checks catch each saboteur alone, and checks that catch nobody alone.
+/// The study as two tables: who gets through without a check, and which checks catch each saboteur.
 pub fn describe(mutations: &Mutations) -> String {
     let mut text = String::from("check            gets through when it is off\n");
     for (check, through) in &mutations.through {
@@ -83,6 +87,15 @@ pub fn describe(mutations: &Mutations) -> String {
             through.join(", ")
         };
         text.push_str(&format!("{check:<16} {who}\n"));
+    }
+    text.push_str("\nsaboteur                             caught by\n");
+    for (saboteur, checks) in &mutations.caught_by {
+        let by = if checks.is_empty() {
+            "several checks".to_owned()
+        } else {
+            format!("{} alone", checks.join(", "))
+        };
+        text.push_str(&format!("{saboteur:<36} {by}\n"));
     }
     for line in &mutations.misjudged {
         text.push_str(&format!("MISJUDGED {line}\n"));

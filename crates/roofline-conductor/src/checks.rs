@@ -19,7 +19,7 @@ pub enum Check {
     Families,
     /// Shapes that the kernel has not seen. Kernels right on special sizes only.
     OtherShapes,
-    /// Inputs changed between launches and visits. Caches.
+    /// Inputs changed between visits. Caches keyed by content.
     ChangedInputs,
     /// Outputs of timed visits judged. Kernels that cheat when timed.
     JudgedVisits,

@@ -145,11 +145,12 @@ impl<'a> Row<'a> {
         shorten(&text, room.min(LONGEST_STATUS))
     }
 
-    /// Whether the reason needs more words than a status of `room` columns has.
+    /// Whether the reason needs more words than a status of `room` columns has. What a runner does not
+    /// offer needs none: there may be hundreds of such rows, and nothing to mend.
     pub(crate) fn has_details(&self, room: usize) -> bool {
         let record = self.record;
         record.status.is_failure()
-            || record.status != Status::Ok && !self.status_text(room).ends_with(&escape(&record.why))
+            || record.status == Status::Refused && !self.status_text(room).ends_with(&escape(&record.why))
     }
 
     pub(crate) fn colour(&self) -> Colour {
