@@ -4,7 +4,7 @@
 //! `conduct`, `gate` and `visits` in this order; `session`, `keeper` and `channel` are the talk with
 //! runner processes, `instance` is the memory they share.
 
-pub mod audit;
+mod audit;
 mod channel;
 pub mod checks;
 pub mod conduct;

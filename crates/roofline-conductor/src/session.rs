@@ -7,7 +7,7 @@ use crate::keeper::{End, Keeper, Start};
 use crate::runners::RunnerSpec;
 use crate::sys::signals;
 use roofline_core::protocol::{
-    self, Ask, Hello, MAX_LINE, Question, Refusal, RefusalKind, VERSION, excerpt, parse_answer,
+    Ask, Hello, MAX_LINE, Question, Refusal, RefusalKind, VERSION, excerpt, parse_answer,
 };
 use roofline_core::record::Status;
 use roofline_core::units::Bytes;
@@ -171,11 +171,6 @@ impl Session {
         }
     }
 
-    /// The last lines that the process wrote to its stdout and stderr.
-    pub fn last_words(&self) -> String {
-        self.log.last_line()
-    }
-
     /// What a process that closed its channel died of.
     fn classify_end(&mut self, keeper: &mut Keeper, rest: &[u8]) -> Failure {
         let end = keeper.wait(self.pid, Duration::from_secs(1)).ok().flatten();
@@ -260,16 +255,4 @@ impl Log {
         let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         line.chars().filter(|c| !c.is_control()).take(300).collect()
     }
-}
-
-/// Whether a runner that offers `dtypes` of a form has what a case asks for.
-pub fn offered(
-    hello: &[protocol::Offer],
-    implementation: &str,
-    form: &str,
-    dtype: roofline_core::dtype::Dtype,
-) -> bool {
-    hello.iter().any(|offer| {
-        offer.implementation == implementation && offer.operation == form && offer.dtypes.contains(&dtype)
-    })
 }
