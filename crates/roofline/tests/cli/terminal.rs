@@ -59,7 +59,7 @@ fn plain(text: &str) -> Vec<String> {
 
 #[test]
 fn colours_a_bar_and_the_width_of_the_terminal() {
-    let scene = Scene::new();
+    let scene = Scene::alone();
     let words = "check softmax/f32/rows=4,cols=1000 softmax/f32/rows=0,cols=1000";
     for environment in ["", "COLUMNS=80"] {
         let (seen, _) = on_terminal(&scene, "all", environment, words, 0);

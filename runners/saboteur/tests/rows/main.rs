@@ -189,7 +189,7 @@ fn honest_rows_pass() {
 #[test]
 fn wrong_rows_are_wrong() {
     // Right at the end of every question; `batches_are_cut_short` has them.
-    let hidden = ["saboteur/last-launch-only", "saboteur/first-and-last-only"];
+    let hidden = ["saboteur/last-launch-only", "saboteur/first-and-last-only", "saboteur/scribbles-later"];
     // Honest at first: caught because of what they do later, or elsewhere.
     let honest_at_first = [
         "cached-by-pointer",
