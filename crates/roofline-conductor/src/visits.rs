@@ -33,7 +33,7 @@ const FEWEST_LOOKS: u32 = 6;
 /// Batches in a row that must look as if launches were left out.
 const MOST_WATCHES: u32 = 3;
 /// Tries, with ever longer batches, to find one that can be watched.
-const MOST_TRIES: u32 = 7;
+const MOST_TRIES: u32 = 10;
 /// A batch is never longer than this for the slowest implementation.
 const LONGEST_BATCH: Duration = Duration::from_millis(200);
 const FEWEST_ROUNDS: u32 = 5;

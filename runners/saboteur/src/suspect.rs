@@ -206,7 +206,7 @@ fn spin_while(flag: Weak<AtomicBool>, before: fn()) -> Result<(), Refusal> {
             if flag.load(Ordering::Relaxed) {
                 (0..1000).for_each(|_| std::hint::spin_loop());
             } else {
-                thread::sleep(Duration::from_micros(50));
+                thread::sleep(Duration::from_millis(1));
             }
         }
     };
