@@ -171,13 +171,13 @@ pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, visit: &Visit) 
     Ok(())
 }
 
-/// Waits until a process that is not being measured uses no CPU.
-pub fn wait_until_quiet(stage: &Stage, lane: &Lane) -> Result<(), Failure> {
+/// Waits until a process that is not being measured has used no CPU for the length of `rest`.
+pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<(), Failure> {
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
     let deadline = Instant::now() + LONGEST_UNREST;
     let mut before = Usage::of(pid);
     loop {
-        std::thread::sleep(Duration::from_micros(200));
+        std::thread::sleep(rest);
         let now = Usage::of(pid);
         let spent: Duration = now.since(&before).iter().sum();
         // The answer itself may still be on its way out of the process.

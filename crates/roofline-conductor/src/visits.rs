@@ -29,13 +29,16 @@ const WATCHED: Duration = Duration::from_millis(25);
 /// Launches in it: after the first is seen, one may be half done, and the last must be whole.
 const FEWEST_WATCHED: u32 = 3;
 /// Looks that say nothing if there are fewer: the batch was over before it could be watched.
-const FEWEST_LOOKS: u32 = 6;
+const FEWEST_LOOKS: u32 = 16;
 /// Batches in a row that must look as if launches were left out.
 const MOST_WATCHES: u32 = 3;
 /// Tries, with ever longer batches, to find one that can be watched.
 const MOST_TRIES: u32 = 10;
 /// A batch is never longer than this for the slowest implementation.
 const LONGEST_BATCH: Duration = Duration::from_millis(200);
+/// How long a process must use no CPU time to count as quiet: between visits, and once when it is proved.
+const SHORT_REST: Duration = Duration::from_micros(200);
+const LONG_REST: Duration = Duration::from_millis(5);
 const FEWEST_ROUNDS: u32 = 5;
 const MOST_ROUNDS: u32 = 200;
 /// Samples of an implementation that takes over a second a launch.
@@ -75,7 +78,7 @@ pub fn visit_all(stage: &mut Stage, case: &Case, lanes: &mut [Lane]) -> Result<(
     for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
         lane.attempt(stage, &place, |lane, stage| lane.release(stage))?;
         // What the process did besides answering shows at the latest now.
-        lane.attempt(stage, &place, |lane, stage| Ok(timing::wait_until_quiet(stage, lane)?))?;
+        lane.attempt(stage, &place, |lane, stage| Ok(timing::wait_until_quiet(stage, lane, SHORT_REST)?))?;
     }
     Ok(())
 }
@@ -94,7 +97,7 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     if !lane.slow && stage.options.checks.on(Check::Poison) {
         watched_visit(stage, lane, instance, batch_for(WATCHED, seen).max(FEWEST_WATCHED))?;
     }
-    timing::wait_until_quiet(stage, lane)?;
+    timing::wait_until_quiet(stage, lane, LONG_REST)?;
     timing::corroborate(stage, lane, batch_for(VISIT, seen), seen)?;
     let work = (instance.case.operation.work)(&instance.case);
     timing::check_ceiling(stage, lane, &work, Seconds(claimed.as_secs_f64()))?;
@@ -138,7 +141,7 @@ fn measure(
             let start = Instant::now();
             let visit = lane.attempt(stage, place, |lane, stage| {
                 let visit = judged_visit(stage, lane, instance, (warmup, samples, batch))?;
-                timing::wait_until_quiet(stage, lane)?;
+                timing::wait_until_quiet(stage, lane, SHORT_REST)?;
                 Ok(visit)
             })?;
             spent[index] += start.elapsed();
