@@ -189,7 +189,7 @@ fn honest_rows_pass() {
 #[test]
 fn wrong_rows_are_wrong() {
     // Right at the end of every question; `batches_are_cut_short` has them.
-    let hidden = ["saboteur/last-launch-only", "saboteur/first-and-last-only", "saboteur/scribbles-later"];
+    let hidden = ["saboteur/last-launch-only", "saboteur/first-and-last-only"];
     // Honest at first: caught because of what they do later, or elsewhere.
     let honest_at_first = [
         "cached-by-pointer",
@@ -211,6 +211,11 @@ fn wrong_rows_are_wrong() {
     let _ = std::fs::remove_file(replay_file());
     each(Status::Wrong, |row, case, seen| {
         let name = row.implementation.strip_prefix("saboteur/").unwrap();
+        if name == "scribbles-later" {
+            // Right when it returns; whether the bench looks before or after the spoiling is chance.
+            assert!(seen.right > 0, "{case}@{} was never right", row.implementation);
+            return;
+        }
         let expected = if hidden.contains(&row.implementation.as_str()) { Status::Ok } else { Status::Wrong };
         assert_eq!(seen.status(), expected, "{case}@{}: {seen:?}", row.implementation);
         if honest_at_first.contains(&name) {
