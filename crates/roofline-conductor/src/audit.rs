@@ -1,6 +1,5 @@
 //! What a process used, read from the system and not from the process.
 
-use crate::keeper::children_of;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -71,11 +70,6 @@ pub fn threads_at_work(spent: &[Duration], wall: Duration) -> u32 {
     // Below a twentieth of the wall time a thread kept house rather than worked.
     let least = wall / 20;
     spent.iter().filter(|time| **time > least).count() as u32
-}
-
-/// Processes that the process has started and that are still there.
-pub fn children(pid: i32) -> Vec<i32> {
-    children_of(pid)
 }
 
 /// Private memory of a process in bytes: what it allocated, shared tensors left out.

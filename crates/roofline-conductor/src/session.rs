@@ -3,7 +3,7 @@
 use crate::audit;
 use crate::channel::{Channel, ReceiveError};
 use crate::failure::{Failure, Stop};
-use crate::keeper::{End, Keeper, Start};
+use crate::keeper::{End, Keeper, Start, children_of};
 use crate::runners::RunnerSpec;
 use crate::sys::signals;
 use roofline_core::protocol::{
@@ -166,7 +166,7 @@ impl Session {
         let line = serde_json::to_string(&Question { id: self.next, ask: Ask::Bye }).unwrap_or_default();
         let polite = self.channel.send(&line, &[]).is_ok()
             && keeper.wait(self.pid, Duration::from_millis(300)).is_ok_and(|end| end.is_some());
-        if !polite || !audit::children(self.pid).is_empty() {
+        if !polite || !children_of(self.pid).is_empty() {
             let _ = keeper.kill(self.pid);
         }
     }

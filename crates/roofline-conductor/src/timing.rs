@@ -6,6 +6,7 @@
 use crate::audit::{self, Usage};
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
+use crate::keeper::children_of;
 use crate::lane::Lane;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
@@ -159,7 +160,7 @@ pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, visit: &Visit) 
         }
     }
     if stage.options.checks.on(Check::Children) {
-        let children = audit::children(pid);
+        let children = children_of(pid);
         if !children.is_empty() {
             return suspect(format!("left {} process(es) running", children.len()));
         }
