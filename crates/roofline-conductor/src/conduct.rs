@@ -149,6 +149,7 @@ fn record(
         work: case.footprint().map(|_| (case.operation.work)(case)).unwrap_or_default(),
         gate: lane.gate,
         samples: lane.samples,
+        rounds: None,
         evidence: lane.evidence,
         provenance: Provenance {
             roofline: env!("CARGO_PKG_VERSION").to_owned(),

@@ -147,6 +147,7 @@ fn measure(
             spent[index] += start.elapsed();
             let times = visit.map(|visit| visit.claimed).unwrap_or_default();
             lane.samples.extend(times.into_iter().map(|nanoseconds| Sample {
+                set: 0,
                 visit: round,
                 batch,
                 nanoseconds,

@@ -22,3 +22,4 @@ pub mod record;
 pub mod stats;
 pub mod suite;
 pub mod units;
+pub mod verdict;

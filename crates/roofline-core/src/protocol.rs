@@ -152,6 +152,16 @@ pub struct Visited {
     /// The implementation left the rounding or flush-to-zero mode changed.
     #[serde(default)]
     pub float_mode_changed: bool,
+    /// What one launch took from the heap, for runners that count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocations: Option<Allocations>,
+}
+
+/// Takings from the heap, on average over launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Allocations {
+    pub count: f64,
+    pub bytes: f64,
 }
 
 /// A runner's answer to `launch`.
@@ -293,7 +303,8 @@ mod tests {
         assert!(breach(r#"{"id":4,"ok":{"nanoseconds":[1]}}"#).contains("question 4"));
         assert!(breach(r#"{"id":3}"#).contains("either"));
         assert!(breach(r#"{"id":3,"ok":{"times":[1]}}"#).contains("not the answer"));
-        let visited = Visited { nanoseconds: vec![1.0, f64::NAN], float_mode_changed: false };
+        let visited =
+            Visited { nanoseconds: vec![1.0, f64::NAN], float_mode_changed: false, allocations: None };
         assert!(visited.validate(2).is_err());
         assert!(visited.validate(3).is_err());
     }

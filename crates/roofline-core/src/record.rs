@@ -2,7 +2,7 @@
 
 use crate::judge::Fault;
 use crate::ops::Work;
-use crate::protocol::OutputMode;
+use crate::protocol::{Allocations, OutputMode};
 use crate::stats;
 use crate::units::{Bytes, Seconds};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Version of the record as JSON, raised when a field changes its meaning.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -33,7 +33,10 @@ pub struct Record {
     pub work: Work,
     pub gate: Gate,
     /// Every sample, in the order taken; empty when the row has no time.
+    #[serde(with = "by_visit")]
     pub samples: Vec<Sample>,
+    /// How the row did beside its neighbours in time; `None` when it was not measured.
+    pub rounds: Option<Rounds>,
     pub evidence: Evidence,
     pub provenance: Provenance,
 }
@@ -114,7 +117,8 @@ impl fmt::Display for Status {
 /// One timed sample of `batch` launches.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The visit that it was taken in, from 0.
+    /// The set of fresh processes that it was taken in, and the visit within it, both from 0.
+    pub set: u32,
     pub visit: u32,
     pub batch: u32,
     pub nanoseconds: f64,
@@ -124,6 +128,132 @@ impl Sample {
     pub fn per_launch(&self) -> f64 {
         self.nanoseconds / f64::from(self.batch.max(1))
     }
+}
+
+/// Samples as they stand in JSON: `[set, visit, batch, [nanoseconds, ...]]` for every visit.
+mod by_visit {
+    use super::Sample;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    type Visit = (u32, u32, u32, Vec<f64>);
+
+    pub fn serialize<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Error> {
+        let visit = |sample: &Sample| (sample.set, sample.visit, sample.batch);
+        let visits = samples.chunk_by(|a, b| visit(a) == visit(b)).map(|chunk| {
+            let (set, number, batch) = visit(&chunk[0]);
+            (set, number, batch, chunk.iter().map(|sample| sample.nanoseconds).collect())
+        });
+        visits.collect::<Vec<Visit>>().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Sample>, D::Error> {
+        let visits = Vec::<Visit>::deserialize(deserializer)?;
+        let samples = visits.into_iter().flat_map(|(set, visit, batch, times)| {
+            times.into_iter().map(move |nanoseconds| Sample { set, visit, batch, nanoseconds })
+        });
+        Ok(samples.collect())
+    }
+}
+
+/// What the rounds found: a row's time beside that of the hub, its neighbour in time.
+///
+/// A set is one fresh start of all processes. Its value is the median, over pairs of neighbouring
+/// visits, of ln(time / hub's time); differences of such values compare any two rows of a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rounds {
+    /// The implementation that was visited between the others.
+    pub hub: String,
+    /// Values of the sets, in order; zeros for the hub itself.
+    pub to_hub: Vec<f64>,
+    /// The limit that was measured beside the row.
+    pub limit: Option<Limit>,
+    /// What the pilot found, and so how visits were asked for: alike for all sides.
+    pub course: Course,
+    /// Error probability of the interval at the last look, all earlier looks paid.
+    pub alpha: f64,
+    pub ended: Ended,
+}
+
+/// The probe that bounds a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The member of the family that the pilot found fastest.
+    pub probe: String,
+    pub by: Limiter,
+    /// Values of the probe in the row's sets.
+    pub to_hub: Vec<f64>,
+}
+
+/// What bounds a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limiter {
+    Traffic,
+    Compute,
+}
+
+impl Limiter {
+    pub fn name(self) -> &'static str {
+        match self {
+            Limiter::Traffic => "traffic",
+            Limiter::Compute => "compute",
+        }
+    }
+}
+
+/// How the visits of a case are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    pub kind: Kind,
+    /// Launches before the first sample of a visit, samples of a visit, launches of a sample.
+    pub warmup: u32,
+    pub samples: u32,
+    pub batch: u32,
+    /// Time for the pairs of one row in one set.
+    pub block: Seconds,
+    /// What reading the clock costs a sample.
+    pub timer: Seconds,
+}
+
+/// The kind of a kernel, by the time of the fastest launch of its case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// Below 2 µs.
+    Tiny,
+    /// Up to 100 µs.
+    Short,
+    /// One launch is one visit.
+    Long,
+    /// Each launch finds its tensors flushed from the caches.
+    Cold,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Tiny => "tiny",
+            Kind::Short => "short",
+            Kind::Long => "long",
+            Kind::Cold => "cold",
+        }
+    }
+}
+
+/// Why no further set was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// All that was asked of the row is known.
+    Decided,
+    /// The last look was taken.
+    Looks,
+    /// The row's budget was spent.
+    Budget,
+    /// The run's budget was spent.
+    TotalBudget,
+    /// Too slow for six sets: a median of a few launches, and no verdict.
+    Slow,
 }
 
 /// What the gate saw.
@@ -171,6 +301,15 @@ pub struct Evidence {
     /// CPU time over wall time while the runner worked.
     pub cpu_share: Option<f64>,
     pub peak_memory: Option<Bytes>,
+    /// What one launch takes from the heap; `None` where the runner does not count.
+    #[serde(default)]
+    pub allocations: Option<Allocations>,
+    /// Share of the machine's time that the host gave to others while the row was measured.
+    #[serde(default)]
+    pub steal: Option<f64>,
+    /// How often the runner was taken off its core while the row was measured.
+    #[serde(default)]
+    pub switches: Option<u64>,
     pub workspace: Bytes,
     pub output: OutputMode,
     /// Time from `prepare` to its answer: compiling, planning, packing.

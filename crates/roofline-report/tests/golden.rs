@@ -44,6 +44,7 @@ fn row(case: &str, implementation: &str, status: Status, why: &str) -> Record {
         reproduce: format!("roofline check {case} -i {implementation} --seed 7"),
         work: Work::default(),
         gate: Gate::default(),
+        rounds: None,
         samples: Vec::new(),
         evidence: Evidence::default(),
         provenance: Provenance {
@@ -76,7 +77,7 @@ fn measured() -> Record {
         // A skewed heap with one interruption.
         let late = f64::from(i * 7919 % 101) / 100.0;
         let nanoseconds = if i == 77 { 2e7 } else { 5.25e6 + 4e5 * late * late * late };
-        Sample { visit: i / 5, batch: 1, nanoseconds }
+        Sample { set: 0, visit: i / 5, batch: 1, nanoseconds }
     };
     Record {
         work: softmax(),
@@ -99,6 +100,7 @@ fn measured() -> Record {
             workspace: Bytes(16 << 10),
             output: OutputMode::InPlace,
             prepare: Some(Seconds(0.0012)),
+            ..Evidence::default()
         },
         ..row(SOFTMAX, "cpu/online-512", Status::Ok, "")
     }
@@ -126,7 +128,7 @@ fn wrong() -> Record {
             ..Gate::default()
         },
         // Taken before the fault was seen: a wrong row shows no time all the same.
-        samples: vec![Sample { visit: 0, batch: 1, nanoseconds: 1e6 }],
+        samples: vec![Sample { set: 0, visit: 0, batch: 1, nanoseconds: 1e6 }],
         ..row(SOFTMAX, "mine/fast", Status::Wrong, "3 of 16777216 elements are outside the bound")
     }
 }
@@ -134,7 +136,7 @@ fn wrong() -> Record {
 fn records() -> Vec<Record> {
     let matmul = Record {
         work: Work { multiply_adds: 512 * 512 * 512, ..softmax() },
-        samples: (0..9).map(|i| Sample { visit: i, batch: 4, nanoseconds: 1e6 }).collect(),
+        samples: (0..9).map(|i| Sample { set: 0, visit: i, batch: 4, nanoseconds: 1e6 }).collect(),
         evidence: Evidence { threads: 1, threads_seen: 1, ..Evidence::default() },
         ..row(MATMUL, "cpu/tiled", Status::Ok, "")
     };

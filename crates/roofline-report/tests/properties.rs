@@ -158,7 +158,7 @@ fn control_characters_are_shown_and_not_obeyed() {
 #[test]
 fn numbers_that_cannot_be_times_are_no_times() {
     for nanoseconds in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300, 5e-324] {
-        let samples = vec![Sample { visit: 0, batch: 0, nanoseconds }; 3];
+        let samples = vec![Sample { set: 0, visit: 0, batch: 0, nanoseconds }; 3];
         let record = Record { samples, ..record("run", "odd") };
         let style = Style { colour: false, width: Some(120) };
         for line in write("table", std::slice::from_ref(&record), style).lines() {

@@ -100,7 +100,7 @@ impl<R: Runner> Session<R> {
                 }
                 let visit = Visit { warmup, samples, batch };
                 let (nanoseconds, float_mode_changed) = self.run(|kernel| kernel.visit(&visit))?;
-                Ok(plain(Visited { nanoseconds, float_mode_changed }))
+                Ok(plain(Visited { nanoseconds, float_mode_changed, allocations: None }))
             }
             Ask::Release | Ask::Bye => {
                 let kernel = self.kernel.take();

@@ -82,7 +82,7 @@ fn what_could_not_be_read_back_is_not_taken() {
     let folder = scratch();
     let store = Store::open(folder.path().join("store.db")).unwrap();
     store.append_run(&run("run")).unwrap();
-    let samples = vec![Sample { visit: 0, batch: 1, nanoseconds: f64::NAN }];
+    let samples = vec![Sample { set: 0, visit: 0, batch: 1, nanoseconds: f64::NAN }];
     let unstorable = store.append(&Record { samples, ..record("run", "nan") });
     assert!(matches!(unstorable, Err(StoreError::Unstorable { .. })), "{unstorable:?}");
     let orphan = store.append(&record("another", "orphan"));

@@ -32,7 +32,10 @@ pub fn record(run: &str, id: &str) -> Record {
         reproduce: "roofline run softmax/f32/rows=64,cols=1000 -i cpu/plain".to_owned(),
         work: Work::default(),
         gate: Gate::default(),
-        samples: (0..50).map(|i| Sample { visit: i, batch: 1, nanoseconds: 1e4 + f64::from(i) }).collect(),
+        samples: (0..50)
+            .map(|i| Sample { set: i / 10, visit: i, batch: 1, nanoseconds: 1e4 + f64::from(i) })
+            .collect(),
+        rounds: None,
         evidence: Evidence::default(),
         provenance: Provenance::default(),
     }
@@ -89,6 +92,7 @@ prop_compose! {
             workspace: Bytes(workspace),
             output: if fresh { OutputMode::Fresh } else { OutputMode::InPlace },
             prepare: prepare.map(Seconds),
+            ..Evidence::default()
         }
     }
 }
@@ -111,8 +115,8 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn sample()((visit, batch) in any::<(u32, u32)>(), nanoseconds in number()) -> Sample {
-        Sample { visit, batch, nanoseconds }
+    fn sample()((set, visit, batch) in any::<(u32, u32, u32)>(), nanoseconds in number()) -> Sample {
+        Sample { set, visit, batch, nanoseconds }
     }
 }
 

@@ -1,0 +1,168 @@
+//! What the rounds of a row mean: its share of the limit, and how it compares with the hub.
+//!
+//! Looks are taken after 6, 12 and 24 sets, each with its part of one error probability; the last
+//! one takes what is left. So the interval at the last look holds with 99 % over all looks together.
+
+use crate::record::{Limiter, Record, Rounds};
+use crate::stats::{self, Interval};
+
+/// Sets after which a look is taken, and the error probability that it spends.
+pub const LOOKS: [(usize, f64); 3] = [(6, 0.002), (12, 0.003), (24, 0.005)];
+/// Error probability of all looks together.
+pub const ALPHA: f64 = 0.01;
+/// No decision on fewer sets.
+pub const FEWEST_SETS: usize = LOOKS[0].0;
+pub const MOST_SETS: usize = LOOKS[LOOKS.len() - 1].0;
+
+/// A difference within this is never called faster or slower: ln 1.003.
+pub const FLOOR: f64 = 0.002_995_508_979_798_478;
+/// A share of the limit is known when its interval is no wider than this to either side.
+pub const SHARE_PRECISION: f64 = 0.02;
+/// Launches shorter than this show no share: a probe of so short a case measures its own loop.
+const SHORTEST_SHARE: f64 = 1e-6;
+
+/// Error probability of the look after `sets` sets; `None` when none is due.
+///
+/// The last look takes what earlier ones have not spent, wherever it falls.
+pub fn look(sets: usize, is_last: bool) -> Option<f64> {
+    if sets < FEWEST_SETS {
+        return None;
+    }
+    let spent: f64 = LOOKS.iter().filter(|(at, _)| *at < sets).map(|(_, alpha)| alpha).sum();
+    let due = LOOKS.iter().find(|(at, _)| *at == sets).map(|(_, alpha)| *alpha);
+    if is_last || sets >= MOST_SETS { Some(ALPHA - spent) } else { due }
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ratio {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Ratio {
+    fn of(interval: Interval) -> Ratio {
+        let Interval { mean, half } = interval;
+        Ratio { value: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() }
+    }
+
+    /// Half the interval's width as a share of the value.
+    pub fn half_width(&self) -> f64 {
+        (self.high / self.low).ln() / 2.0
+    }
+}
+
+/// How a row compares with the hub.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    Faster,
+    Slower,
+    /// Within the difference that counts, shown by equivalence.
+    Same,
+    Inconclusive,
+}
+
+impl Word {
+    pub fn name(self) -> &'static str {
+        match self {
+            Word::Faster => "faster",
+            Word::Slower => "slower",
+            Word::Same => "same",
+            Word::Inconclusive => "inconclusive",
+        }
+    }
+}
+
+/// A row against the hub.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    pub word: Word,
+    /// How many times as fast as the hub.
+    pub speed: Ratio,
+    /// The smallest relative difference that these sets could have shown.
+    pub smallest: f64,
+}
+
+/// Says in a word what an interval of ln(time / hub's time) means, when `delta` counts as no difference.
+pub fn word(interval: Interval, delta: f64) -> Word {
+    let Interval { mean, half } = interval;
+    let (low, high, same) = (mean - half, mean + half, delta.ln_1p());
+    if low > FLOOR {
+        Word::Slower
+    } else if high < -FLOOR {
+        Word::Faster
+    } else if -same < low && high < same {
+        Word::Same
+    } else {
+        Word::Inconclusive
+    }
+}
+
+impl Rounds {
+    /// ln(time / hub's time) with its interval; `None` below six sets.
+    pub fn to_hub_interval(&self) -> Option<Interval> {
+        decided(&self.to_hub, self.alpha)
+    }
+
+    /// ln(limit's time / time) with its interval.
+    pub fn share_interval(&self) -> Option<Interval> {
+        let limit = self.limit.as_ref()?;
+        let values: Vec<f64> =
+            limit.to_hub.iter().zip(&self.to_hub).map(|(limit, own)| limit - own).collect();
+        decided(&values, self.alpha)
+    }
+
+    /// The comparison with the hub; `None` below six sets.
+    pub fn comparison(&self, delta: f64) -> Option<Comparison> {
+        let interval = self.to_hub_interval()?;
+        let speed = Ratio::of(Interval { mean: -interval.mean, ..interval });
+        Some(Comparison {
+            word: word(interval, delta),
+            speed,
+            smallest: stats::smallest_effect(&self.to_hub, self.alpha).unwrap_or(f64::INFINITY).exp_m1(),
+        })
+    }
+}
+
+fn decided(values: &[f64], alpha: f64) -> Option<Interval> {
+    if values.len() < FEWEST_SETS { None } else { stats::t_interval(values, alpha) }
+}
+
+impl Record {
+    /// Share of the measured limit, and which limit; short launches show none.
+    pub fn of_limit(&self) -> Option<(Ratio, Limiter)> {
+        let rounds = self.rounds.as_ref()?;
+        let limit = rounds.limit.as_ref()?;
+        self.median().filter(|median| median.0 >= SHORTEST_SHARE)?;
+        (limit.probe != self.implementation)
+            .then(|| rounds.share_interval().map(|interval| (Ratio::of(interval), limit.by)))?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_spend_one_error_probability() {
+        assert_eq!(look(5, true), None);
+        assert_eq!(look(6, false), Some(0.002));
+        assert_eq!(look(7, false), None);
+        assert_eq!(look(6, true), Some(0.01));
+        assert!((look(9, true).unwrap() - 0.008).abs() < 1e-12);
+        assert_eq!(look(12, false), Some(0.003));
+        assert!((look(24, false).unwrap() - 0.005).abs() < 1e-12);
+    }
+
+    #[test]
+    fn words() {
+        let word = |mean, half| word(Interval { mean, half }, 0.01);
+        assert_eq!(word(0.02, 0.01), Word::Slower);
+        assert_eq!(word(-0.02, 0.01), Word::Faster);
+        assert_eq!(word(0.0, 0.005), Word::Same);
+        assert_eq!(word(0.0, 0.02), Word::Inconclusive);
+        // Sure to be different, and by less than anybody should care about.
+        assert_eq!(word(0.002, 0.0001), Word::Same);
+    }
+}
