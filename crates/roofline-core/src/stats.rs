@@ -1,16 +1,113 @@
 //! Statistics of samples and of sets. Only what has a caller.
+//!
+//! A number that is not finite is no time and no ratio: whatever it stands among is refused.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{Binomial, ContinuousCDF, DiscreteCDF, StudentsT};
 
-/// Median of finite numbers; `None` for none.
+/// Scaled by this, the median absolute deviation of normal values is their standard deviation.
+const TO_SIGMA: f64 = 1.4826;
+
+/// Median; `None` for none.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
 /// Quantile `q` in [0, 1] by linear interpolation between order statistics.
 pub fn quantile(values: &[f64], q: f64) -> Option<f64> {
+    if q.is_nan() { None } else { quantile_of_sorted(&sorted(values)?, q) }
+}
+
+/// Median absolute deviation from the median, not scaled.
+pub fn mad(values: &[f64]) -> Option<f64> {
+    let middle = median(values)?;
+    let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+    median(&deviations)
+}
+
+/// The two order statistics that hold the median with error probability `alpha`, whatever the
+/// distribution: each side is wrong when too many fair coins fall alike. `None` for too few values.
+pub fn median_interval(values: &[f64], alpha: f64) -> Option<(f64, f64)> {
+    let sorted = sorted(values)?;
+    if !(alpha > 0.0 && alpha < 1.0) {
+        return None;
+    }
+    // At most `outside` values may be left out on each side.
+    let outside = Binomial::new(0.5, sorted.len() as u64).ok()?.inverse_cdf(alpha / 2.0) as usize;
+    let low = outside.checked_sub(1)?;
+    Some((sorted[low], sorted[sorted.len() - 1 - low]))
+}
+
+/// How many values lie more than five scaled median absolute deviations from the median.
+///
+/// Where more than half of the values are equal and no spread can be told: those that differ from
+/// the median by more than a tenth of it.
+pub fn outliers(values: &[f64]) -> usize {
+    let (Some(middle), Some(mad)) = (median(values), mad(values)) else { return 0 };
+    let far = if mad > 0.0 { 5.0 * TO_SIGMA * mad } else { 0.1 * middle.abs() };
+    values.iter().filter(|value| (*value - middle).abs() > far).count()
+}
+
+/// Relative change of the median from the first to the last third of values in the order of time;
+/// `None` below nine values.
+pub fn drift(values: &[f64]) -> Option<f64> {
+    if values.len() < 9 || !values.iter().all(|value| value.is_finite()) {
+        return None;
+    }
+    let third = values.len() / 3;
+    let (first, last) = (median(&values[..third])?, median(&values[values.len() - third..])?);
+    (first != 0.0).then(|| last / first - 1.0)
+}
+
+/// Whether times fall into two heaps, as where a machine has two speeds.
+///
+/// The logarithms are split where the absolute deviations from the two medians are smallest. There
+/// are two heaps when
+/// - each has at least a tenth of the values, and their medians are 5 % apart,
+/// - Ashman's D = √2 · distance / √(spread₁² + spread₂²), with scaled median absolute deviations for
+///   spreads, is above 3.5: halves of a normal heap have 2.3, of an even one 2.7,
+/// - the middle third between the medians has at most a tenth of the values of the smaller heap.
+///
+/// Below 50 values chance makes heaps, and nothing is said.
+pub fn is_bimodal(values: &[f64]) -> bool {
+    const LEAST: usize = 50;
+    const ASHMAN: f64 = 3.5;
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let Some(sorted) = sorted(&logarithms).filter(|sorted| sorted.len() >= LEAST) else { return false };
+    let (low, high) = sorted.split_at(best_split(&sorted));
+    let ends = (quantile_of_sorted(low, 0.5), quantile_of_sorted(high, 0.5), mad(low), mad(high));
+    let (Some(from), Some(to), Some(spread_low), Some(spread_high)) = ends else { return false };
+    let distance = to - from;
+    let is_between = |value: &&f64| (*value - from) * 3.0 > distance && (to - *value) * 3.0 > distance;
+    distance > 1.05_f64.ln()
+        && distance * 2.0_f64.sqrt() > ASHMAN * TO_SIGMA * spread_low.hypot(spread_high)
+        && sorted.iter().filter(is_between).count() * 10 <= low.len().min(high.len())
+}
+
+/// Where to cut sorted values so that their absolute deviations from the medians of both parts are
+/// smallest, each part having a tenth of them.
+fn best_split(sorted: &[f64]) -> usize {
+    let mut sums = vec![0.0];
+    for value in sorted {
+        sums.push(sums[sums.len() - 1] + value);
+    }
+    // What lies above the median of a part less what lies below it.
+    let deviations = |from: usize, to: usize| {
+        let half = (to - from) / 2;
+        (sums[to] - sums[to - half]) - (sums[from + half] - sums[from])
+    };
+    let (n, least) = (sorted.len(), sorted.len().div_ceil(10));
+    let cost = |at: &usize| deviations(0, *at) + deviations(*at, n);
+    (least..=n - least).min_by(|a, b| cost(a).total_cmp(&cost(b))).unwrap_or(least)
+}
+
+/// The values in order; `None` if one is not finite.
+fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
+    sorted.iter().all(|value| value.is_finite()).then_some(sorted)
+}
+
+fn quantile_of_sorted(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = q.clamp(0.0, 1.0) * last as f64;
     let (low, share) = (place.floor() as usize, place.fract());
@@ -57,23 +154,4 @@ fn t_quantile(q: f64, freedom: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_of_small_samples() {
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0]), Some(3.0));
-        assert_eq!(median(&[4.0, 1.0]), Some(2.5));
-        assert_eq!(quantile(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.25), Some(2.0));
-        assert_eq!(quantile(&[1.0, 2.0], 1.0), Some(2.0));
-    }
-
-    #[test]
-    fn the_constants_of_the_looks() {
-        for (sets, alpha, constant) in [(6, 0.002, 5.89), (12, 0.003, 3.79), (24, 0.005, 3.10)] {
-            let t = t_quantile(1.0 - alpha / 2.0, f64::from(sets - 1)).unwrap();
-            assert!((t - constant).abs() < 0.01, "{t} {constant}");
-        }
-    }
-}
+mod tests;
