@@ -1,7 +1,7 @@
 //! Runs rows through the conductor and returns their records.
 
 use roofline_conductor::checks::Checks;
-use roofline_conductor::conduct::{Finish, Observer, RunFacts, conduct};
+use roofline_conductor::conduct::{Finish, Observer, RunFacts, Step, conduct};
 use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
@@ -9,6 +9,7 @@ use roofline_conductor::stage::Options;
 use roofline_core::case::Case;
 use roofline_core::protocol::Offer;
 use roofline_core::record::Record;
+use roofline_core::turn::Turn;
 use serde::Deserialize;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,20 +83,24 @@ impl Bench {
             offered: true,
         };
         let rows = implementations.iter().map(row).collect();
-        let plan = Plan { cases: vec![PlannedCase { case: case.clone(), rows }] };
+        let plan = Plan { cases: vec![PlannedCase { case: case.clone(), rows, probes: Vec::new() }] };
         let options = Options {
             program: self.program.clone(),
             runners: self.runners.clone(),
             seed,
             limits: Limits { patience: Duration::from_secs(3), memory: 1 << 30 },
             budget,
+            total_budget: None,
+            quick: true,
+            against: None,
+            delta: 0.01,
             checks,
         };
         let facts = RunFacts { run: "study".to_owned(), machine: String::new() };
         let mut records = Kept(Vec::new());
-        match conduct(&plan, &options, &facts, &mut records)? {
+        match conduct(&plan, &options, &facts, &[], &mut records)? {
             Finish::Complete => Ok(records.0),
-            Finish::Interrupted => Err(io::ErrorKind::Interrupted.into()),
+            Finish::Interrupted | Finish::OutOfTime => Err(io::ErrorKind::Interrupted.into()),
         }
     }
 }
@@ -113,7 +118,15 @@ fn build(folder: &Path) -> io::Result<()> {
 struct Kept(Vec<Record>);
 
 impl Observer for Kept {
-    fn begin(&mut self, _number: usize, _case: &Case) {}
+    fn begin(&mut self, _step: Step, _case: &Case) {}
+
+    fn turn(&mut self, _turn: &Turn) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self, _case: &Case) -> io::Result<()> {
+        Ok(())
+    }
 
     fn record(&mut self, record: Record) -> io::Result<()> {
         self.0.push(record);

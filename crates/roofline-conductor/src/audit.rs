@@ -88,6 +88,42 @@ fn status_field(pid: i32, field: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
+/// How often a process was taken off its core against its will.
+pub fn switches(pid: i32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
+    line.trim().parse().ok()
+}
+
+/// The machine's time up to one moment, and how much of it the host gave to others.
+#[derive(Clone, Copy, Debug)]
+pub struct Steal(Option<(u64, u64)>);
+
+impl Steal {
+    pub fn now() -> Steal {
+        let read = || {
+            let stat = std::fs::read_to_string("/proc/stat").ok()?;
+            let fields: Vec<u64> = stat
+                .lines()
+                .next()?
+                .split_whitespace()
+                .skip(1)
+                .map_while(|field| field.parse().ok())
+                .collect();
+            // user, nice, system, idle, iowait, irq, softirq, steal; guests are counted in user.
+            Some((*fields.get(7)?, fields.iter().take(8).sum()))
+        };
+        Steal(read())
+    }
+
+    /// Share of the time since then that was stolen; `None` where the system does not say.
+    pub fn share_since(self) -> Option<f64> {
+        let ((stolen, all), (stolen_now, all_now)) = self.0.zip(Steal::now().0)?;
+        let passed = all_now.checked_sub(all).filter(|passed| *passed > 0)?;
+        Some(stolen_now.saturating_sub(stolen) as f64 / passed as f64)
+    }
+}
+
 /// Internet sockets that a process holds open.
 pub fn internet_sockets(pid: i32) -> usize {
     let inodes: Vec<String> = ["tcp", "tcp6", "udp", "udp6"]

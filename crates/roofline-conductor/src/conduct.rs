@@ -1,27 +1,41 @@
-//! Conducts a plan: case by case through gate and visits, a record for every row.
+//! Conducts a plan: every case through the gate, then set by set through the rounds; a record for every row.
 
 use crate::failure::{Failure, Stop};
 use crate::job::quoted;
 use crate::lane::Lane;
 use crate::plan::{Plan, PlannedCase};
+use crate::rounds::Contest;
 use crate::stage::{Options, Stage, cores_for};
 use crate::sys::signals;
 use crate::{gate, visits};
 use roofline_core::case::{Cache, Case, Device};
 use roofline_core::mutants::self_test;
-use roofline_core::record::{Provenance, Record, SCHEMA, Status};
+use roofline_core::record::{Provenance, Record, Rounds, SCHEMA, Status};
+use roofline_core::turn::Turn;
 use roofline_core::units::Bytes;
 use std::collections::BTreeMap;
 use std::io;
+use std::time::Instant;
 
-/// Sees what happens while it happens.
+/// Sees what happens while it happens. What its methods return ends the run, if it is an error.
 pub trait Observer {
-    /// A case is about to begin.
-    fn begin(&mut self, number: usize, case: &Case);
-    /// A row is finished. What it returns ends the run, if it is an error.
+    /// A step is about to begin.
+    fn begin(&mut self, step: Step, case: &Case);
+    /// A case has had its turn in a set.
+    fn turn(&mut self, turn: &Turn) -> io::Result<()>;
+    /// A row is finished.
     fn record(&mut self, record: Record) -> io::Result<()>;
+    /// All rows of a case are finished: its turns are no longer needed.
+    fn end(&mut self, case: &Case) -> io::Result<()>;
     /// An id for a record, and the time.
     fn stamp(&mut self) -> (String, String);
+}
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    Gate,
+    Set(u32),
 }
 
 /// How a run ended.
@@ -29,6 +43,8 @@ pub trait Observer {
 pub enum Finish {
     Complete,
     Interrupted,
+    /// The run's budget was spent before every case had begun.
+    OutOfTime,
 }
 
 /// Everything that a record says of its run.
@@ -38,56 +54,156 @@ pub struct RunFacts {
     pub machine: String,
 }
 
+/// Conducts the plan. `past` are the turns of the same run before it was stopped.
 pub fn conduct(
     plan: &Plan,
     options: &Options,
     facts: &RunFacts,
+    past: &[Turn],
     observer: &mut dyn Observer,
 ) -> io::Result<Finish> {
-    let mut stage = Stage::new(options)?;
-    let mut tested = BTreeMap::new();
-    for (number, planned) in plan.cases.iter().enumerate() {
-        if signals::interrupted() {
-            return Ok(Finish::Interrupted);
+    let mut run = Run { stage: Stage::new(options)?, facts, observer, start: Instant::now() };
+    match run.go(plan, past) {
+        Ok(finish) => Ok(finish),
+        Err(Stop::Interrupted) => Ok(Finish::Interrupted),
+        Err(Stop::Own(error)) => Err(error),
+        Err(Stop::Row(failure)) => Err(io::Error::other(failure.why)),
+    }
+}
+
+/// A run under way.
+struct Run<'a> {
+    stage: Stage<'a>,
+    facts: &'a RunFacts,
+    observer: &'a mut dyn Observer,
+    start: Instant,
+}
+
+impl Run<'_> {
+    fn go(&mut self, plan: &Plan, past: &[Turn]) -> Result<Finish, Stop> {
+        let mut finish = Finish::Complete;
+        let mut tested = BTreeMap::new();
+        let mut contests = Vec::new();
+        for planned in &plan.cases {
+            if self.is_out_of_time() {
+                finish = Finish::OutOfTime;
+                break;
+            }
+            self.begin(Step::Gate, &planned.case)?;
+            if let Some(mut contest) = self.admit(planned, &mut tested)? {
+                let id = planned.case.to_string();
+                contest.resume(&past.iter().filter(|turn| turn.case == id).cloned().collect::<Vec<_>>());
+                self.settle(&mut contest)?;
+                contests.push(contest);
+            }
         }
-        observer.begin(number, &planned.case);
-        match conduct_case(&mut stage, planned, &mut tested) {
-            Ok(lanes) => {
-                for lane in lanes {
-                    let stamp = observer.stamp();
-                    observer.record(record(planned, lane, options, facts, stamp))?;
+        // Sets outside, cases inside: a library that takes seconds to start does so once a set.
+        for set in 0.. {
+            contests.retain(|contest| !contest.is_over());
+            if contests.is_empty() {
+                break;
+            }
+            self.stage.clear_all();
+            for contest in &mut contests {
+                self.begin(Step::Set(set), &contest.planned.case)?;
+                if !self.is_out_of_time() {
+                    contest.turn(&mut self.stage)?;
+                    self.observer.turn(&contest.last_turn(&self.facts.run))?;
+                }
+                contest.look(&self.stage, self.is_out_of_time());
+                self.settle(contest)?;
+            }
+        }
+        Ok(finish)
+    }
+
+    fn begin(&mut self, step: Step, case: &Case) -> Result<(), Stop> {
+        if signals::interrupted() {
+            return Err(Stop::Interrupted);
+        }
+        self.observer.begin(step, case);
+        Ok(())
+    }
+
+    fn is_out_of_time(&self) -> bool {
+        self.stage.options.total_budget.is_some_and(|budget| self.start.elapsed() > budget)
+    }
+
+    /// Takes a case through gate, proof and pilot; what is left to measure comes back.
+    fn admit<'p>(
+        &mut self,
+        planned: &'p PlannedCase,
+        tested: &mut SelfTests,
+    ) -> Result<Option<Contest<'p>>, Stop> {
+        let mut lanes = lanes_of(&self.stage, planned, tested);
+        // Tensors are made for rows that use them: those of a refused case may fit no memory.
+        if lanes.iter().any(Lane::is_live) {
+            let stage = &mut self.stage;
+            gate::pass(stage, &planned.case, &mut lanes)?;
+            let mut instance = visits::instance(stage, &planned.case)?;
+            visits::prove_all(stage, &mut lanes, &mut instance)?;
+            if stage.options.budget.is_some() {
+                match Contest::start(stage, planned, lanes, &mut instance)? {
+                    Ok(mut contest) => {
+                        visits::release_all(stage, &mut contest.lanes, &instance)?;
+                        return Ok(Some(contest));
+                    }
+                    Err(unmeasured) => lanes = unmeasured,
                 }
             }
-            Err(Stop::Interrupted) => return Ok(Finish::Interrupted),
-            Err(Stop::Own(error)) => return Err(error),
-            Err(Stop::Row(failure)) => return Err(io::Error::other(failure.why)),
+            visits::release_all(stage, &mut lanes, &instance)?;
         }
+        for lane in &mut lanes {
+            self.record(planned, lane, None)?;
+        }
+        self.observer.end(&planned.case)?;
+        Ok(None)
     }
-    Ok(Finish::Complete)
+
+    /// Writes the records of lanes that are finished.
+    fn settle(&mut self, contest: &mut Contest) -> Result<(), Stop> {
+        let is_over = contest.is_over();
+        if is_over {
+            contest.close();
+        }
+        for index in contest.finished() {
+            contest.conclude(&mut self.stage, index);
+            let rounds = contest.rounds_of(index);
+            let planned = contest.planned;
+            self.record(planned, &mut contest.lanes[index], rounds)?;
+        }
+        if is_over {
+            self.observer.end(&contest.planned.case)?;
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, planned: &PlannedCase, lane: &mut Lane, rounds: Option<Rounds>) -> Result<(), Stop> {
+        lane.is_recorded = true;
+        let stamp = self.observer.stamp();
+        let record = record(planned, lane, rounds, self.stage.options, self.facts, stamp);
+        Ok(self.observer.record(record)?)
+    }
 }
 
 /// Outcomes of the gate's self-test, by form and precision.
 type SelfTests = BTreeMap<String, Option<String>>;
 
-fn conduct_case(stage: &mut Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Result<Vec<Lane>, Stop> {
+/// A lane for every row; those that cannot take part say why.
+fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec<Lane> {
     let case = &planned.case;
-    let mut lanes: Vec<Lane> =
-        planned.rows.iter().map(|row| Lane::new(&row.implementation, &row.runner, case.threads)).collect();
     let refusal = refusal(case, stage.options.limits.memory).or_else(|| broken_gate(stage, case, tested));
-    for (lane, row) in lanes.iter_mut().zip(&planned.rows) {
+    let lane = |row: &crate::plan::PlannedRow| {
+        let mut lane = Lane::new(&row.implementation, &row.runner, case.threads);
         if !row.offered {
             let why = format!("`{}` does not offer {} in {}", row.implementation, case.form(), case.dtype);
             lane.failure = Some(Failure::new(Status::Unsupported, why));
         } else if let Some(why) = &refusal {
             lane.failure = Some(Failure::new(Status::Refused, why.clone()));
         }
-    }
-    // Tensors are made for rows that use them: those of a refused case may fit no memory.
-    if lanes.iter().any(Lane::is_live) {
-        gate::pass(stage, case, &mut lanes)?;
-        visits::visit_all(stage, case, &mut lanes)?;
-    }
-    Ok(lanes)
+        lane
+    };
+    planned.rows.iter().map(lane).collect()
 }
 
 /// Why the conductor will not work on a case.
@@ -105,8 +221,8 @@ pub fn refusal(case: &Case, memory: u64) -> Option<String> {
     if cores_for(case.threads).is_none() {
         return Some(format!("asks for {} threads; there are fewer cores", case.threads));
     }
-    if case.cache == Cache::Cold {
-        return Some("cold caches are not measured yet".to_owned());
+    if case.cache == Cache::Cold && !cfg!(target_arch = "x86_64") {
+        return Some("caches cannot be emptied on this processor".to_owned());
     }
     (case.device != Device::Cpu).then(|| format!("there is no device `{}`", case.device))
 }
@@ -125,7 +241,8 @@ fn broken_gate(stage: &Stage, case: &Case, tested: &mut SelfTests) -> Option<Str
 
 fn record(
     planned: &PlannedCase,
-    lane: Lane,
+    lane: &mut Lane,
+    rounds: Option<Rounds>,
     options: &Options,
     facts: &RunFacts,
     (id, at): (String, String),
@@ -135,7 +252,10 @@ fn record(
         Some(failure) => (failure.status, failure.why.clone()),
         None => (Status::Ok, String::new()),
     };
-    let reproduce = reproduce(case, &lane, options, status);
+    if case.cache == Cache::Cold {
+        let how = "before every timed launch the tensors' lines are flushed from all caches";
+        lane.notes.insert("cache".to_owned(), how.to_owned());
+    }
     Record {
         schema: SCHEMA,
         id,
@@ -145,19 +265,19 @@ fn record(
         implementation: lane.seat.implementation.clone(),
         status,
         why,
-        reproduce,
+        reproduce: reproduce(case, lane, options, status),
         work: case.footprint().map(|_| (case.operation.work)(case)).unwrap_or_default(),
-        gate: lane.gate,
-        samples: lane.samples,
-        rounds: None,
-        evidence: lane.evidence,
+        gate: lane.gate.clone(),
+        samples: std::mem::take(&mut lane.samples),
+        rounds,
+        evidence: lane.evidence.clone(),
         provenance: Provenance {
             roofline: env!("CARGO_PKG_VERSION").to_owned(),
-            runner: lane.seat.runner,
-            runner_version: lane.runner_version,
+            runner: lane.seat.runner.clone(),
+            runner_version: lane.runner_version.clone(),
             machine: facts.machine.clone(),
             seed: options.seed,
-            notes: lane.notes,
+            notes: lane.notes.clone(),
         },
     }
 }

@@ -47,7 +47,7 @@ fn trial(
     let guarded = stage.options.checks.on(Check::Guards);
     let placement = if guarded { placement } else { Placement::Aligned { offset: 0 } };
     let mut instance = Instance::new(case, placement, &mut stage.draws)?;
-    let in_trial = |lane: &Lane| lane.is_live() && !lane.slow;
+    let in_trial = |lane: &Lane| lane.is_live() && !lane.slow && !lane.is_probe();
     for lane in lanes.iter_mut().filter(|lane| in_trial(lane)) {
         lane.attempt(stage, &case.to_string(), |lane, stage| lane.prepare(stage, &instance))?;
     }

@@ -74,6 +74,11 @@ impl Instance {
         Ok(instance)
     }
 
+    /// Empties every cache of the case's tensors, whoever had them there.
+    pub fn flush(&self) {
+        self.tensors.iter().for_each(|placed| placed.memory.flush());
+    }
+
     /// What `prepare` says of the tensors.
     pub fn places(&self) -> Vec<Place> {
         let place = |placed: &Placed| Place {

@@ -2,11 +2,13 @@
 
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
+use crate::plan::PROBES;
 use crate::stage::{Seat, Stage};
 use roofline_core::case::Case;
 use roofline_core::judge::Judgement;
 use roofline_core::protocol::{Ask, Launched, Prepare, Prepared};
-use roofline_core::record::{Evidence, Gate, Sample, Status};
+use roofline_core::record::{Course, Ended, Evidence, Gate, Sample, Status};
+use roofline_core::turn::Doubling;
 use roofline_core::units::{Bytes, Seconds};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -23,6 +25,19 @@ pub struct Lane {
     pub runner_version: String,
     /// One launch takes over a second: gated on small shapes and one launch.
     pub slow: bool,
+    /// Time of one launch, as the proof saw it.
+    pub speed: Option<Duration>,
+    /// How its visits are asked for.
+    pub course: Option<Course>,
+    /// Values of its sets against the hub, and what holds its clock against the conductor's.
+    pub to_hub: Vec<f64>,
+    pub doublings: Vec<Doubling>,
+    /// Time that its pairs have taken, with what it took to set them up.
+    pub spent: Duration,
+    /// Error probability of the last look, and why it was the last.
+    pub ended: Option<(f64, Ended)>,
+    /// Whether its record has been written.
+    pub is_recorded: bool,
 }
 
 impl Lane {
@@ -36,7 +51,19 @@ impl Lane {
             notes: BTreeMap::new(),
             runner_version: String::new(),
             slow: false,
+            speed: None,
+            course: None,
+            to_hub: Vec::new(),
+            doublings: Vec::new(),
+            spent: Duration::ZERO,
+            ended: None,
+            is_recorded: false,
         }
+    }
+
+    /// Whether this is a limit's probe, which computes nothing and so is not judged.
+    pub fn is_probe(&self) -> bool {
+        self.seat.implementation.starts_with(PROBES)
     }
 
     pub fn is_live(&self) -> bool {
@@ -99,6 +126,9 @@ impl Lane {
     pub fn launch(&mut self, stage: &mut Stage, count: u32) -> Result<(), Stop> {
         let launched: Launched = stage.ask(&self.seat, Ask::Launch { count }, &[])?;
         self.gate.launches += count;
+        // Before the first one kernels may set up what they keep; the last launch is what counts.
+        self.evidence.allocations =
+            launched.allocations.filter(|taken| taken.count.is_finite() && taken.bytes.is_finite());
         crate::timing::check_float_mode(stage, launched.float_mode_changed)
     }
 

@@ -1,7 +1,7 @@
 //! The trusted side of Roofline: it owns inputs, references, judgement and statistics, and links no kernel.
 //!
-//! Data flows one way: select → plan → gate → visits → judge → record. A newcomer reads `plan`,
-//! `conduct`, `gate` and `visits` in this order; `session`, `keeper` and `channel` are the talk with
+//! Data flows one way: select → plan → gate → rounds → judge → record. A newcomer reads `plan`,
+//! `conduct`, `gate`, `visits`, `pilot` and `rounds` in this order; `session`, `keeper` and `channel` are the talk with
 //! runner processes, `instance` is the memory they share.
 
 mod audit;
@@ -17,7 +17,9 @@ mod lane;
 pub mod lock;
 pub mod machine;
 pub mod offers;
+mod pilot;
 pub mod plan;
+mod rounds;
 pub mod runners;
 mod sample;
 pub mod session;

@@ -2,6 +2,10 @@
 
 use roofline_core::case::Case;
 use roofline_core::protocol::Offer;
+use roofline_core::record::Record;
+
+/// The provider whose implementations are probes of a limit.
+pub const PROBES: &str = "limit/";
 
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -12,6 +16,8 @@ pub struct Plan {
 pub struct PlannedCase {
     pub case: Case,
     pub rows: Vec<PlannedRow>,
+    /// Probes of the case's limit, of which a pilot chooses one.
+    pub probes: Vec<PlannedRow>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +40,46 @@ impl Plan {
     ///
     /// No pattern matches all. Cases that no implementation has are left out.
     pub fn new(cases: Vec<Case>, runners: &[RunnerOffers], patterns: &[String]) -> Plan {
-        let cases = cases.into_iter().map(|case| PlannedCase { rows: rows(&case, runners, patterns), case });
+        let probes = ["limit/*".to_owned()];
+        let cases = cases.into_iter().map(|case| PlannedCase {
+            rows: rows(&case, runners, patterns),
+            probes: rows(&case, runners, &probes).into_iter().filter(|row| row.offered).collect(),
+            case,
+        });
         Plan { cases: cases.filter(|planned| !planned.rows.is_empty()).collect() }
+    }
+
+    /// What is left when rows that have a record are taken out.
+    pub fn without(&self, records: &[Record]) -> Plan {
+        let is_done = |case: &str, row: &PlannedRow| {
+            records.iter().any(|record| {
+                record.case == case
+                    && record.implementation == row.implementation
+                    && record.provenance.runner == row.runner
+            })
+        };
+        let mut cases = self.cases.clone();
+        for planned in &mut cases {
+            let case = planned.case.to_string();
+            planned.rows.retain(|row| !is_done(&case, row));
+        }
+        cases.retain(|planned| !planned.rows.is_empty());
+        Plan { cases }
+    }
+
+    /// Puts records, which come as rows are decided, in the order of the plan; probes last in their case.
+    pub fn sort(&self, records: &mut [Record]) {
+        let ids: Vec<String> = self.cases.iter().map(|planned| planned.case.to_string()).collect();
+        records.sort_by_cached_key(|record| {
+            let case = ids.iter().position(|id| *id == record.case);
+            let row = case.and_then(|case| {
+                let rows = &self.cases[case].rows;
+                rows.iter().position(|row| {
+                    row.implementation == record.implementation && row.runner == record.provenance.runner
+                })
+            });
+            (case.unwrap_or(usize::MAX), row.unwrap_or(usize::MAX))
+        });
     }
 
     pub fn rows(&self) -> usize {
@@ -48,8 +92,13 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
     for runner in runners {
         let form = case.form();
         for offer in runner.offers.iter().filter(|offer| offer.operation == form) {
+            let named = |pattern: &String| {
+                // Probes take part by themselves; as rows only those who ask for them by name get them.
+                let asks = !offer.implementation.starts_with(PROBES) || pattern.starts_with(PROBES);
+                asks && matches(pattern, &offer.implementation)
+            };
             let wanted =
-                patterns.is_empty() || patterns.iter().any(|pattern| matches(pattern, &offer.implementation));
+                if patterns.is_empty() { named(&"*".to_owned()) } else { patterns.iter().any(named) };
             let offered = offer.dtypes.contains(&case.dtype);
             let same = |row: &&mut PlannedRow| {
                 row.implementation == offer.implementation && row.runner == runner.runner
@@ -66,6 +115,11 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
         }
     }
     rows
+}
+
+/// Whether `name` is an implementation, a glob of some, or the provider of this one.
+pub fn names(name: &str, implementation: &str) -> bool {
+    matches(name, implementation) || implementation.split('/').next() == Some(name)
 }
 
 /// Whether `text` matches a pattern in which `*` stands for anything.

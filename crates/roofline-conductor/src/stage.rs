@@ -24,8 +24,16 @@ pub struct Options {
     /// Source of every fill, sample and place; unknown to runners.
     pub seed: u64,
     pub limits: Limits,
-    /// Time for the samples of one row; `None` checks and measures nothing.
+    /// Time for one row's comparison with the hub; `None` checks and measures nothing.
     pub budget: Option<Duration>,
+    /// Time after which a run takes no further set.
+    pub total_budget: Option<Duration>,
+    /// Shorter blocks, as many sets.
+    pub quick: bool,
+    /// The hub: an implementation, a glob, or a provider, whose fastest is taken; else the limit's probe.
+    pub against: Option<String>,
+    /// A difference below this counts as none.
+    pub delta: f64,
     pub checks: Checks,
 }
 

@@ -14,6 +14,7 @@ use roofline_core::ops::Work;
 use roofline_core::protocol::{Ask, Visited};
 use roofline_core::record::{Grade, Status};
 use roofline_core::stats::median;
+use roofline_core::turn::Doubling;
 use roofline_core::units::{Bytes, Seconds};
 use std::time::{Duration, Instant};
 
@@ -36,6 +37,12 @@ fn slack(batch: u32) -> f64 {
 const CEILING_BYTES: f64 = 1e12;
 const CEILING_FLOPS: f64 = 2e13;
 
+/// Launches that take about `length`.
+pub fn batch_for(length: Duration, launch: Duration) -> u32 {
+    let launch = launch.as_secs_f64().max(20e-9);
+    (length.as_secs_f64() / launch).ceil().clamp(1.0, 1e6) as u32
+}
+
 /// A visit with its duration by the conductor's clock.
 pub struct Visit {
     pub claimed: Vec<f64>,
@@ -57,31 +64,50 @@ impl Visit {
     }
 }
 
-/// Asks for one visit and times it from outside.
-pub fn visit(
+/// What a visit is asked for: warm-up launches, samples, launches of a sample.
+pub type Shape = (u32, u32, u32);
+
+/// Asks for one visit and takes the runner's word; nothing else happens meanwhile.
+pub fn sample(stage: &mut Stage, lane: &Lane, shape: Shape) -> Result<Vec<f64>, Stop> {
+    ask(stage, lane, shape, Duration::from_millis(50), || {}).map(|visited| visited.nanoseconds)
+}
+
+fn ask(
     stage: &mut Stage,
     lane: &Lane,
-    (warmup, samples, batch): (u32, u32, u32),
+    (warmup, samples, batch): Shape,
     tick: Duration,
     meanwhile: impl FnMut(),
-) -> Result<Visit, Stop> {
+) -> Result<Visited, Stop> {
     let launches = warmup + samples * batch;
     // A launch is known to end within the patience; many may take their sum, up to a point.
     let patience = stage.options.limits.patience * launches.clamp(1, 10);
     let ask = Ask::Visit { warmup, samples, batch };
+    let visited: Visited = stage.ask_while(&lane.seat, ask, &[], patience, tick, meanwhile)?;
+    if let Err(breach) = visited.validate(samples) {
+        return Err(Failure::new(Status::Protocol, breach.to_string()).into());
+    }
+    check_float_mode(stage, visited.float_mode_changed)?;
+    Ok(visited)
+}
+
+/// Asks for one visit and times it from outside.
+pub fn visit(
+    stage: &mut Stage,
+    lane: &Lane,
+    shape: Shape,
+    tick: Duration,
+    meanwhile: impl FnMut(),
+) -> Result<Visit, Stop> {
     let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
     let before = (Usage::of(pid), Usage::of_this_thread(), cpu_time(pid));
     let start = Instant::now();
-    let visited: Visited = stage.ask_while(&lane.seat, ask, &[], patience, tick, meanwhile)?;
+    let visited = ask(stage, lane, shape, tick, meanwhile)?;
     let wall = start.elapsed();
     let cpu = cpu_time(pid).zip(before.2).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
     let after = (Usage::of(pid), Usage::of_this_thread());
     let waited = after.0.waited_since(&before.0) + after.1.waited_since(&before.1);
     let busiest = after.0.since(&before.0).first().copied().unwrap_or_default();
-    if let Err(breach) = visited.validate(samples) {
-        return Err(Failure::new(Status::Protocol, breach.to_string()).into());
-    }
-    check_float_mode(stage, visited.float_mode_changed)?;
     Ok(Visit { claimed: visited.nanoseconds, wall, waited, busiest, cpu })
 }
 
@@ -92,21 +118,36 @@ pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Holds the runner's clock against the conductor's over n and 2n launches of about `launch` each.
+/// Holds the runner's clock against the conductor's, over n and 2n launches of about `launch` each.
+pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Duration) -> Result<(), Stop> {
+    let affordable = (LONGEST_TEST.as_secs_f64() / (3.0 * f64::from(batch) * launch.as_secs_f64())) as usize;
+    let doublings = (0..affordable.clamp(1, PAIRS))
+        .map(|_| double(stage, lane, batch))
+        .collect::<Result<Vec<Doubling>, Stop>>()?;
+    Ok(believe(stage, lane, &doublings)?)
+}
+
+/// One visit of n and one of 2n launches.
 ///
 /// What counts is the time of a visit that the runner does not claim. The difference between 2n and
 /// n launches is free of the cost of the conversation, and time in which somebody waited for a core
 /// is not held against the runner: a machine that is busy or slows down makes nobody a liar.
-pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Duration) -> Result<(), Stop> {
-    let (mut unclaimed, mut claims) = (Vec::new(), Vec::new());
-    let affordable = (LONGEST_TEST.as_secs_f64() / (3.0 * f64::from(batch) * launch.as_secs_f64())) as usize;
-    for _ in 0..affordable.clamp(1, PAIRS) {
-        let once = visit(stage, lane, (0, 1, batch), Duration::from_millis(50), || {})?;
-        let twice = visit(stage, lane, (0, 1, 2 * batch), Duration::from_millis(50), || {})?;
-        unclaimed.push((twice.unclaimed() - once.unclaimed()) / f64::from(batch));
-        claims.push(twice.claimed[0] * 1e-9 / f64::from(2 * batch));
-    }
-    let (Some(unclaimed), Some(claim)) = (median(&unclaimed), median(&claims)) else { return Ok(()) };
+pub fn double(stage: &mut Stage, lane: &Lane, batch: u32) -> Result<Doubling, Stop> {
+    let once = visit(stage, lane, (0, 1, batch), Duration::from_millis(50), || {})?;
+    let twice = visit(stage, lane, (0, 1, 2 * batch), Duration::from_millis(50), || {})?;
+    Ok(Doubling {
+        batch,
+        claimed: Seconds(twice.claimed[0] * 1e-9 / f64::from(2 * batch)),
+        unclaimed: Seconds((twice.unclaimed() - once.unclaimed()) / f64::from(batch)),
+    })
+}
+
+/// Grades a lane by the medians of its doublings; one-sided, for nobody gains by claiming more.
+pub fn believe(stage: &Stage, lane: &mut Lane, doublings: &[Doubling]) -> Result<(), Failure> {
+    let claimed: Vec<f64> = doublings.iter().map(|doubling| doubling.claimed.0).collect();
+    let unclaimed: Vec<f64> = doublings.iter().map(|doubling| doubling.unclaimed.0).collect();
+    let batch = doublings.iter().map(|doubling| doubling.batch).min().unwrap_or(1);
+    let (Some(unclaimed), Some(claim)) = (median(&unclaimed), median(&claimed)) else { return Ok(()) };
     let wall = claim + unclaimed.max(0.0);
     lane.evidence.wall_per_launch = Some(Seconds(wall));
     if claim >= LEAST_SHARE * wall - slack(batch) {
@@ -118,7 +159,7 @@ pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Durat
     }
     let why =
         format!("claims {} a launch where the conductor's clock shows {}", Seconds(claim), Seconds(wall));
-    Err(Failure::new(Status::Suspect, why).into())
+    Err(Failure::new(Status::Suspect, why))
 }
 
 /// Refuses times that no hardware reaches.
@@ -193,6 +234,26 @@ pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<()
                 ));
             }
             return Ok(());
+        }
+        before = now;
+    }
+}
+
+/// Waits until a pool that still spins after its answer has gone to sleep: tens of microseconds for
+/// one that parks, as long as a library spins otherwise.
+pub fn rest(stage: &Stage, lane: &Lane) {
+    if lane.evidence.threads <= 1 {
+        return;
+    }
+    let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return };
+    let deadline = Instant::now() + LONGEST_UNREST;
+    let mut before = cpu_time(pid);
+    while Instant::now() < deadline {
+        std::thread::sleep(Duration::from_micros(20));
+        let now = cpu_time(pid);
+        let spent = now.zip(before).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
+        if spent < Duration::from_micros(2) {
+            return;
         }
         before = now;
     }

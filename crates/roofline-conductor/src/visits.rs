@@ -1,7 +1,7 @@
-//! Timed visits: short, alternating between the implementations of a case, each one judged.
+//! Judged visits, and the proof of a lane under the conditions of timing.
 //!
-//! Before a visit a secret sample of outputs is poisoned and a few inputs are changed at secret
-//! places; after it exactly those outputs are judged, their reference computed alone. Stale,
+//! Before a judged visit a secret sample of outputs is poisoned and a few inputs are changed at
+//! secret places; after it exactly those outputs are judged, their reference computed alone. Stale,
 //! cached, skipped or late work cannot pass, and the cost is that of a few elements.
 
 use crate::audit::Usage;
@@ -10,19 +10,18 @@ use crate::failure::{Failure, Stop};
 use crate::gate::{self, Exam};
 use crate::instance::{Instance, Placement, draw_poison};
 use crate::lane::Lane;
+use crate::pilot;
 use crate::sample;
 use crate::stage::Stage;
 use crate::timing::{self, Visit};
 use roofline_core::case::Case;
 use roofline_core::fill::Fill;
-use roofline_core::record::{Sample, Status};
+use roofline_core::record::Status;
 use roofline_core::stats::median;
 use roofline_core::units::Seconds;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A sample lasts at least this long, so that the clock's resolution does not matter.
-const SAMPLE: Duration = Duration::from_micros(100);
-/// A visit lasts about this long.
+/// A batch that is held against the conductor's clock lasts about this long.
 const VISIT: Duration = Duration::from_millis(2);
 /// The batch that is watched lasts at least this long.
 const WATCHED: Duration = Duration::from_millis(25);
@@ -34,47 +33,48 @@ const FEWEST_LOOKS: u32 = 16;
 const MOST_WATCHES: u32 = 3;
 /// Tries, with ever longer batches, to find one that can be watched.
 const MOST_TRIES: u32 = 10;
-/// A batch is never longer than this for the slowest implementation.
-const LONGEST_BATCH: Duration = Duration::from_millis(200);
 /// How long a process must use no CPU time to count as quiet: between visits, and once when it is proved.
 const SHORT_REST: Duration = Duration::from_micros(200);
 const LONG_REST: Duration = Duration::from_millis(5);
-const FEWEST_ROUNDS: u32 = 5;
-const MOST_ROUNDS: u32 = 200;
-/// Samples of an implementation that takes over a second a launch.
-const SLOW_ROUNDS: u32 = 3;
-
-/// Proves the lanes under the conditions of timing and, with a budget, times them.
-pub fn visit_all(stage: &mut Stage, case: &Case, lanes: &mut [Lane]) -> Result<(), Stop> {
+/// The memory that visits of a case work on: one random offset, the same for all.
+pub fn instance(stage: &mut Stage, case: &Case) -> Result<Instance, Stop> {
     let offset = 64 * stage.draws.below(64) as usize;
     let mut instance = Instance::new(case, Placement::Aligned { offset }, &mut stage.draws)?;
     instance.fill(Fill::Uniform, stage.fresh_seed());
-    let place = format!("{case}, timed visits");
+    Ok(instance)
+}
+
+/// Proves the lanes under the conditions of timing; those that pass know their speed and stay prepared.
+pub fn prove_all(stage: &mut Stage, lanes: &mut [Lane], instance: &mut Instance) -> Result<(), Stop> {
+    let place = format!("{}, timed visits", instance.case);
     for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
-        lane.attempt(stage, &place, |lane, stage| lane.prepare(stage, &instance))?;
+        lane.attempt(stage, &place, |lane, stage| lane.prepare(stage, instance))?;
     }
-
-    let exam = Exam::new(&instance, Fill::Uniform, &mut stage.draws);
-    for lane in lanes.iter_mut().filter(|lane| lane.is_live() && !lane.slow) {
-        lane.attempt(stage, &place, |lane, stage| judged_launch(stage, lane, &instance, &exam))?;
+    judge_all(stage, &place, lanes, instance)?;
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
+        lane.speed = lane.attempt(stage, &place, |lane, stage| {
+            if lane.is_probe() { pilot::try_out(stage, lane, instance) } else { prove(stage, lane, instance) }
+        })?;
     }
-
-    let mut speeds = vec![None; lanes.len()];
-    for (lane, speed) in lanes.iter_mut().zip(&mut speeds).filter(|(lane, _)| lane.is_live()) {
-        *speed = lane.attempt(stage, &place, |lane, stage| prove(stage, lane, &mut instance))?;
-    }
-    if let Some(budget) = stage.options.budget {
-        measure(stage, &place, lanes, &mut instance, &speeds, budget)?;
-    }
-
     if stage.options.checks.on(Check::AfterTiming) {
         instance.fill(Fill::Uniform, stage.fresh_seed());
-        let exam = Exam::new(&instance, Fill::Uniform, &mut stage.draws);
-        let place = format!("{case}, after the timing");
-        for lane in lanes.iter_mut().filter(|lane| lane.is_live() && !lane.slow) {
-            lane.attempt(stage, &place, |lane, stage| judged_launch(stage, lane, &instance, &exam))?;
-        }
+        judge_all(stage, &format!("{}, after the timing", instance.case), lanes, instance)?;
     }
+    Ok(())
+}
+
+/// A whole judged launch of every lane that is not slow, on the inputs as they are.
+fn judge_all(stage: &mut Stage, place: &str, lanes: &mut [Lane], instance: &Instance) -> Result<(), Stop> {
+    let exam = Exam::new(instance, Fill::Uniform, &mut stage.draws);
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live() && !lane.slow && !lane.is_probe()) {
+        lane.attempt(stage, place, |lane, stage| judged_launch(stage, lane, instance, &exam))?;
+    }
+    Ok(())
+}
+
+/// Takes the tensors from the lanes again.
+pub fn release_all(stage: &mut Stage, lanes: &mut [Lane], instance: &Instance) -> Result<(), Stop> {
+    let place = format!("{}, timed visits", instance.case);
     for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
         lane.attempt(stage, &place, |lane, stage| lane.release(stage))?;
         // What the process did besides answering shows at the latest now.
@@ -95,81 +95,17 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     let worked = first.wall.saturating_sub(first.waited);
     let seen = claimed.max((worked / launches).saturating_sub(Duration::from_micros(200)));
     if !lane.slow && stage.options.checks.on(Check::Poison) {
-        watched_visit(stage, lane, instance, batch_for(WATCHED, seen).max(FEWEST_WATCHED))?;
+        watched_visit(stage, lane, instance, timing::batch_for(WATCHED, seen).max(FEWEST_WATCHED))?;
     }
     timing::wait_until_quiet(stage, lane, LONG_REST)?;
-    timing::corroborate(stage, lane, batch_for(VISIT, seen), seen)?;
+    timing::corroborate(stage, lane, timing::batch_for(VISIT, seen), seen)?;
     let work = (instance.case.operation.work)(&instance.case);
     timing::check_ceiling(stage, lane, &work, Seconds(claimed.as_secs_f64()))?;
     Ok(seen)
 }
 
-fn batch_for(length: Duration, launch: Duration) -> u32 {
-    let launch = launch.as_secs_f64().max(20e-9);
-    (length.as_secs_f64() / launch).ceil().clamp(1.0, 1e6) as u32
-}
-
-/// Rounds of visits: forwards and backwards through the lanes, until each has had its budget.
-fn measure(
-    stage: &mut Stage,
-    place: &str,
-    lanes: &mut [Lane],
-    instance: &mut Instance,
-    speeds: &[Option<Duration>],
-    budget: Duration,
-) -> Result<(), Stop> {
-    let known: Vec<Duration> = speeds.iter().flatten().copied().collect();
-    let (Some(fastest), Some(slowest)) = (known.iter().min(), known.iter().max()) else { return Ok(()) };
-    // One batch for all, so that no side has more of the loop around its launches than another.
-    let batch = batch_for(SAMPLE, *fastest).min(batch_for(LONGEST_BATCH, *slowest));
-    let mut spent = vec![Duration::ZERO; lanes.len()];
-    for round in 0..MOST_ROUNDS {
-        let mut order: Vec<usize> = (0..lanes.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        let mut all_done = true;
-        for index in order {
-            let (lane, Some(speed)) = (&mut lanes[index], speeds[index]) else { continue };
-            let rounds = if lane.slow { SLOW_ROUNDS } else { FEWEST_ROUNDS };
-            if !lane.is_live() || (round >= rounds && (lane.slow || spent[index] >= budget)) {
-                continue;
-            }
-            all_done = false;
-            let samples = batch_for(VISIT, speed * batch).min(10);
-            let warmup = if speed > VISIT / 2 { 0 } else { 1 };
-            let start = Instant::now();
-            let visit = lane.attempt(stage, place, |lane, stage| {
-                let visit = judged_visit(stage, lane, instance, (warmup, samples, batch))?;
-                timing::wait_until_quiet(stage, lane, SHORT_REST)?;
-                Ok(visit)
-            })?;
-            spent[index] += start.elapsed();
-            let times = visit.map(|visit| visit.claimed).unwrap_or_default();
-            lane.samples.extend(times.into_iter().map(|nanoseconds| Sample {
-                set: 0,
-                visit: round,
-                batch,
-                nanoseconds,
-            }));
-        }
-        if all_done {
-            break;
-        }
-    }
-    let work = (instance.case.operation.work)(&instance.case);
-    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
-        let times: Vec<f64> = lane.samples.iter().map(Sample::per_launch).collect();
-        let Some(claimed) = median(&times) else { continue };
-        lane.attempt(stage, place, |lane, stage| {
-            Ok(timing::check_ceiling(stage, lane, &work, Seconds::from_nanoseconds(claimed))?)
-        })?;
-    }
-    Ok(())
-}
-
 /// A visit between a secret preparation and its judgement.
-fn judged_visit(
+pub fn judged_visit(
     stage: &mut Stage,
     lane: &mut Lane,
     instance: &mut Instance,

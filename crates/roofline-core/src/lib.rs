@@ -21,5 +21,6 @@ pub mod protocol;
 pub mod record;
 pub mod stats;
 pub mod suite;
+pub mod turn;
 pub mod units;
 pub mod verdict;

@@ -152,6 +152,13 @@ pub struct Visited {
     /// The implementation left the rounding or flush-to-zero mode changed.
     #[serde(default)]
     pub float_mode_changed: bool,
+}
+
+/// A runner's answer to `launch`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Launched {
+    #[serde(default)]
+    pub float_mode_changed: bool,
     /// What one launch took from the heap, for runners that count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocations: Option<Allocations>,
@@ -162,13 +169,6 @@ pub struct Visited {
 pub struct Allocations {
     pub count: f64,
     pub bytes: f64,
-}
-
-/// A runner's answer to `launch`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Launched {
-    #[serde(default)]
-    pub float_mode_changed: bool,
 }
 
 /// What a runner says instead of doing what it was asked.
@@ -303,8 +303,7 @@ mod tests {
         assert!(breach(r#"{"id":4,"ok":{"nanoseconds":[1]}}"#).contains("question 4"));
         assert!(breach(r#"{"id":3}"#).contains("either"));
         assert!(breach(r#"{"id":3,"ok":{"times":[1]}}"#).contains("not the answer"));
-        let visited =
-            Visited { nanoseconds: vec![1.0, f64::NAN], float_mode_changed: false, allocations: None };
+        let visited = Visited { nanoseconds: vec![1.0, f64::NAN], float_mode_changed: false };
         assert!(visited.validate(2).is_err());
         assert!(visited.validate(3).is_err());
     }

@@ -131,7 +131,7 @@ impl Sample {
 }
 
 /// Samples as they stand in JSON: `[set, visit, batch, [nanoseconds, ...]]` for every visit.
-mod by_visit {
+pub(crate) mod by_visit {
     use super::Sample;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -254,6 +254,8 @@ pub enum Ended {
     TotalBudget,
     /// Too slow for six sets: a median of a few launches, and no verdict.
     Slow,
+    /// The hub failed, so that there was nothing left to compare with.
+    HubFailed,
 }
 
 /// What the gate saw.
@@ -336,8 +338,10 @@ pub struct Run {
     pub id: String,
     /// RFC 3339.
     pub started: String,
-    /// The command line, for people.
+    /// The command line, for people, and word by word for whoever goes on with it.
     pub command: String,
+    #[serde(default)]
+    pub arguments: Vec<String>,
     /// Description of the machine as JSON.
     pub machine: serde_json::Value,
 }

@@ -26,6 +26,7 @@ fn run() -> Run {
         schema: SCHEMA,
         id: "run-1".to_owned(),
         started: "2026-11-15T03:00:00Z".to_owned(),
+        arguments: Vec::new(),
         command: "roofline run softmax matmul".to_owned(),
         machine: serde_json::json!({"cores": 2}),
     }

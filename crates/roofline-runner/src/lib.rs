@@ -48,7 +48,7 @@ mod kernel;
 mod session;
 mod table;
 
-#[expect(unsafe_code, reason = "the one module that maps memory and reads the float mode")]
+#[expect(unsafe_code, reason = "the one module that maps memory, counts the heap and reads the float mode")]
 mod sys;
 
 pub use channel::{Broken, Channel, Message};
@@ -57,5 +57,6 @@ pub use kernel::{Kernel, Ready, Runner, Visit, failed, out_of_memory, unsupporte
 pub use roofline_core::dtype::Dtype;
 pub use roofline_core::protocol::{self, Hello, Offer, Prepare, Prepared, Refusal, RefusalKind};
 pub use session::{Answered, Session, serve};
+pub use sys::heap::Counting;
 pub use sys::tensor::{Element, Input, Output};
 pub use table::{Entry, Table};

@@ -3,7 +3,7 @@
 use crate::channel::{Broken, Channel, Message};
 use crate::job::Job;
 use crate::kernel::{Kernel, Ready, Runner, Visit, failed};
-use crate::sys::float_mode;
+use crate::sys::{float_mode, heap};
 use roofline_core::protocol::{Answer, Ask, Launched, MAX_SAMPLES, Question, Refusal, Visited, excerpt};
 use serde_json::Value;
 use std::any::Any;
@@ -89,8 +89,11 @@ impl<R: Runner> Session<R> {
                 Ok(plain(prepared))
             }
             Ask::Launch { count } => {
-                let ((), float_mode_changed) = self.run(|kernel| kernel.repeat(count))?;
-                Ok(plain(Launched { float_mode_changed }))
+                let (launched, float_mode_changed) =
+                    self.run(|kernel| Ok(heap::counted(count, || kernel.repeat(count))))?;
+                let (launched, allocations) = launched;
+                launched?;
+                Ok(plain(Launched { float_mode_changed, allocations }))
             }
             Ask::Visit { warmup, samples, batch } => {
                 if samples > MAX_SAMPLES || batch == 0 {
@@ -100,7 +103,7 @@ impl<R: Runner> Session<R> {
                 }
                 let visit = Visit { warmup, samples, batch };
                 let (nanoseconds, float_mode_changed) = self.run(|kernel| kernel.visit(&visit))?;
-                Ok(plain(Visited { nanoseconds, float_mode_changed, allocations: None }))
+                Ok(plain(Visited { nanoseconds, float_mode_changed }))
             }
             Ask::Release | Ask::Bye => {
                 let kernel = self.kernel.take();

@@ -1,6 +1,7 @@
-//! What the type system cannot see: mapped memory, the float mode, an inherited descriptor.
+//! What the type system cannot see: mapped memory, the heap, the float mode, an inherited descriptor.
 
 pub(crate) mod float_mode;
+pub mod heap;
 pub(crate) mod mapping;
 pub(crate) mod tensor;
 

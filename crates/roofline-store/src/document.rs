@@ -2,6 +2,7 @@
 
 use crate::error::{Damaged, StoreError};
 use roofline_core::record::{Record, Run, SCHEMA};
+use roofline_core::turn::Turn;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -39,6 +40,19 @@ impl Document for Record {
 
     fn columns(&self) -> Vec<&str> {
         vec![&self.id, &self.run, &self.at, &self.case, &self.implementation, self.status.name()]
+    }
+}
+
+impl Document for Turn {
+    const KIND: &'static str = "turn";
+    const COLUMNS: &'static [&'static str] = &["case_id", "run"];
+
+    fn schema(&self) -> u32 {
+        self.schema
+    }
+
+    fn columns(&self) -> Vec<&str> {
+        vec![&self.case, &self.run]
     }
 }
 

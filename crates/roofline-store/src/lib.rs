@@ -1,6 +1,7 @@
 //! Where runs and records are kept.
 //!
-//! A store is append, read and migrate, nothing else: what was seen is never changed. [`Store::open`]
+//! A store is append, read and migrate: what was seen is never changed. Only turns, which are the
+//! unfinished half of records, are dropped when their records are complete. [`Store::open`]
 //! makes the file when it is absent and brings an older one up to date; what [`Store::append`] took
 //! is on the disk when it returns. SQLite is the one engine now (`sqlite.rs`); another one joins by
 //! the same methods and its own folder of migrations.
@@ -17,6 +18,7 @@ mod sqlite;
 pub use error::{Damaged, StoreError};
 
 use roofline_core::record::{Record, Run};
+use roofline_core::turn::Turn;
 use std::path::Path;
 
 /// Where the store lies unless told otherwise, from the folder that the command was started in.
@@ -49,6 +51,21 @@ impl Store {
     /// Appends a record of a run that was appended before.
     pub fn append(&self, record: &Record) -> Result<(), StoreError> {
         self.engine.append(record, &document::encode(&record.id, record)?)
+    }
+
+    /// Appends a turn of a run that was appended before.
+    pub fn append_turn(&self, turn: &Turn) -> Result<(), StoreError> {
+        self.engine.append_turn(turn, &document::encode(&turn.case, turn)?)
+    }
+
+    /// The turns of a run, in the order they were appended.
+    pub fn turns(&self, run: &str) -> Result<Reading<Turn>, StoreError> {
+        self.engine.turns(run)
+    }
+
+    /// Drops the turns of a case whose records are complete.
+    pub fn drop_turns(&self, run: &str, case: &str) -> Result<(), StoreError> {
+        self.engine.drop_turns(run, case)
     }
 
     /// The records that pass the filter, in the order they were appended.

@@ -12,6 +12,7 @@ use crate::document::{self, Document};
 use crate::error::{Doing, PATIENCE, StoreError, classify, folder, of_folder};
 use crate::{Filter, Reading};
 use roofline_core::record::{Record, Run};
+use roofline_core::turn::Turn;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
 use std::fmt::Write as _;
@@ -24,6 +25,7 @@ use std::time::Duration;
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/sqlite/0001-runs-and-records.sql"),
     include_str!("../migrations/sqlite/0002-look-up-rows.sql"),
+    include_str!("../migrations/sqlite/0003-turns.sql"),
 ];
 
 /// The schema that this crate writes.
@@ -73,7 +75,7 @@ impl Sqlite {
         let store = Sqlite::connect(path, OpenFlags::empty())?;
         let reading = |error| classify(&store.path, Doing::Reading, &error);
         store.connection.pragma_update(None, "query_only", true).map_err(reading)?;
-        // Schema 1 lacks only indexes, so every schema up to this one is read as it is.
+        // Older schemas lack only indexes, and turns, which no reader asks for.
         match store.schema()? {
             0 => Err(StoreError::Absent { path: store.path }),
             _ => Ok(store),
@@ -166,6 +168,26 @@ impl Sqlite {
                 insert.execute(params![id, run, at, case, implementation, status.name(), document])
             })
             .map_err(|error| self.of_append(id, run, &error))?;
+        Ok(())
+    }
+
+    pub(crate) fn append_turn(&self, turn: &Turn, document: &str) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached("INSERT INTO turns (run, case_id, document) VALUES (?1, ?2, ?3)")
+            .and_then(|mut insert| insert.execute(params![turn.run, turn.case, document]))
+            .map_err(|error| self.of_append(&turn.case, &turn.run, &error))?;
+        Ok(())
+    }
+
+    pub(crate) fn turns(&self, run: &str) -> Result<Reading<Turn>, StoreError> {
+        self.read("turns", "WHERE run = ?", &[&run.to_owned()], None)
+    }
+
+    pub(crate) fn drop_turns(&self, run: &str, case: &str) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached("DELETE FROM turns WHERE run = ?1 AND case_id = ?2")
+            .and_then(|mut delete| delete.execute(params![run, case]))
+            .map_err(|error| classify(&self.path, Doing::Writing, &error))?;
         Ok(())
     }
 

@@ -117,7 +117,7 @@ pub struct Places {
     pub store: PathBuf,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct Measure {
     #[command(flatten)]
     pub select: Select,
@@ -129,12 +129,24 @@ pub struct Measure {
     /// Format of the result on standard output
     #[arg(long, default_value = "table")]
     pub format: String,
-    /// Time for the samples of one row, such as `500ms` or `2s`
-    #[arg(long, value_parser = parse_duration, default_value = "300ms")]
+    /// Time for one implementation's comparison with the hub, such as `500ms` or `10s`; never fewer than six sets
+    #[arg(long, value_parser = parse_duration, default_value = "2s")]
     pub budget: Duration,
-    /// A tenth of a second for each row
+    /// Time for the whole run, such as `5min`; what was reached then is said
+    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    pub total_budget: Option<Duration>,
+    /// Shorter blocks, as many sets
     #[arg(long)]
     pub quick: bool,
+    /// Compare with this implementation, or with the fastest of a provider, such as `cpu/plain` or `numpy`
+    #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
+    pub against: Option<String>,
+    /// A difference that counts as none, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_delta)]
+    pub delta: f64,
+    /// Go on with the latest run, where it was stopped; what stands is not measured again
+    #[arg(long)]
+    pub resume: bool,
     /// How long one launch may take; a runner has ten times that, but no more than a minute, to start
     #[arg(long, value_parser = parse_timeout, default_value = "30s")]
     pub timeout: Duration,
@@ -204,6 +216,12 @@ fn parse_timeout(text: &str) -> Result<Duration, String> {
         return Err("no launch ends in no time; `1ms` is the least".to_owned());
     }
     Ok(time)
+}
+
+fn parse_delta(text: &str) -> Result<f64, String> {
+    let percent: Option<f64> = text.parse().ok();
+    let percent = percent.filter(|percent| (0.3..=100.0).contains(percent));
+    percent.ok_or_else(|| "write a percentage from 0.3 to 100".to_owned())
 }
 
 fn parse_threads(text: &str) -> Result<u32, String> {

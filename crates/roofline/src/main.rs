@@ -13,6 +13,10 @@ use clap::Parser;
 use error::Problem;
 use std::process::ExitCode;
 
+/// Kernels run in this binary too, as its built-in runner: what they take from the heap is counted.
+#[global_allocator]
+static HEAP: roofline_runner::Counting = roofline_runner::Counting;
+
 fn main() -> ExitCode {
     let line = Line::parse();
     match run(line.command) {

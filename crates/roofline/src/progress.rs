@@ -1,16 +1,22 @@
 //! Progress on standard error, and every record to the store at once.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use roofline_conductor::conduct::Observer;
+use roofline_conductor::conduct::{Observer, Step};
+use roofline_conductor::plan::Plan;
 use roofline_core::case::Case;
 use roofline_core::record::Record;
+use roofline_core::turn::Turn;
 use roofline_store::{Store, StoreError};
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
 /// Shows a bar on a terminal, keeps the records, and stores each as it comes.
 pub struct Recorder<'a> {
     store: &'a Store,
+    run: String,
+    /// The rows that were asked for; probes of limits come beside them.
+    planned: BTreeSet<String>,
     bar: ProgressBar,
     pub records: Vec<Record>,
     /// Why the store refused a record.
@@ -18,14 +24,32 @@ pub struct Recorder<'a> {
 }
 
 impl<'a> Recorder<'a> {
-    pub fn new(store: &'a Store, rows: usize) -> Recorder<'a> {
-        let bar = ProgressBar::new(rows as u64);
+    /// `records` are those that the run has already.
+    pub fn new(store: &'a Store, run: &str, plan: &Plan, records: Vec<Record>) -> Recorder<'a> {
+        let planned = plan.cases.iter().flat_map(|planned| {
+            planned.rows.iter().map(|row| format!("{}@{}", planned.case, row.implementation))
+        });
+        let bar = ProgressBar::new(plan.rows() as u64);
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} rows  {elapsed}  {wide_msg}") {
             bar.set_style(style);
         }
         // Draws only between rows: nothing moves on the terminal while something is timed.
         bar.tick();
-        Recorder { store, bar, records: Vec::new(), refused: None }
+        Recorder { store, run: run.to_owned(), planned: planned.collect(), bar, records, refused: None }
+    }
+
+    /// How many of the planned rows have a record.
+    pub fn finished(&self) -> usize {
+        self.records.iter().filter(|record| self.planned.contains(&record.row())).count()
+    }
+
+    /// Remembers why the store refused something; the run ends with it.
+    fn keep(&mut self, stored: Result<(), StoreError>) -> io::Result<()> {
+        stored.map_err(|error| {
+            let message = error.to_string();
+            self.refused = Some(error);
+            io::Error::other(message)
+        })
     }
 
     pub fn finish(&self) {
@@ -34,19 +58,30 @@ impl<'a> Recorder<'a> {
 }
 
 impl Observer for Recorder<'_> {
-    fn begin(&mut self, _number: usize, case: &Case) {
-        self.bar.set_message(case.to_string());
+    fn begin(&mut self, step: Step, case: &Case) {
+        self.bar.set_message(match step {
+            Step::Gate => format!("gate  {case}"),
+            Step::Set(set) => format!("set {}  {case}", set + 1),
+        });
+    }
+
+    fn turn(&mut self, turn: &Turn) -> io::Result<()> {
+        let stored = self.store.append_turn(turn);
+        self.keep(stored)
     }
 
     fn record(&mut self, record: Record) -> io::Result<()> {
         let stored = self.store.append(&record);
+        if self.planned.contains(&record.row()) {
+            self.bar.inc(1);
+        }
         self.records.push(record);
-        self.bar.inc(1);
-        stored.map_err(|error| {
-            let message = error.to_string();
-            self.refused = Some(error);
-            io::Error::other(message)
-        })
+        self.keep(stored)
+    }
+
+    fn end(&mut self, case: &Case) -> io::Result<()> {
+        let dropped = self.store.drop_turns(&self.run, &case.to_string());
+        self.keep(dropped)
     }
 
     fn stamp(&mut self) -> (String, String) {

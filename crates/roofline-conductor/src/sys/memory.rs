@@ -92,6 +92,23 @@ impl MemoryFile {
         }
     }
 
+    /// Writes every line back to memory and drops it from all caches of the machine.
+    ///
+    /// Lines are known by their physical address, so this empties the caches of runners that have
+    /// mapped the file as well.
+    pub fn flush(&self) {
+        #[cfg(target_arch = "x86_64")]
+        for line in (0..self.size).step_by(64) {
+            // SAFETY: the address lies inside the map; flushing changes no content.
+            unsafe { std::arch::x86_64::_mm_clflush(self.address.as_ptr().add(line)) };
+        }
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a fence has no operands.
+        unsafe {
+            std::arch::x86_64::_mm_mfence();
+        }
+    }
+
     /// Writes the content to a file, for conversations that are replayed by hand.
     pub fn save(&self, path: &std::path::Path) -> io::Result<()> {
         let mut bytes = vec![0; self.size];

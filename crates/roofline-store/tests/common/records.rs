@@ -14,6 +14,7 @@ pub fn run(id: &str) -> Run {
         schema: SCHEMA,
         id: id.to_owned(),
         started: "2026-11-15T03:00:00Z".to_owned(),
+        arguments: Vec::new(),
         command: "roofline run softmax".to_owned(),
         machine: serde_json::json!({"cores": 2}),
     }

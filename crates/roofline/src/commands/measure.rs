@@ -1,10 +1,11 @@
 //! `roofline check` and `roofline run`: the same way, without and with times.
 
-use crate::args::Measure;
+use crate::args::{Command, Line, Measure};
 use crate::commands::offers;
 use crate::error::{Problem, tell};
 use crate::progress::{Recorder, new_id, now, roughly};
 use crate::{places, select};
+use clap::Parser;
 use roofline_conductor::checks::Checks;
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
 use roofline_conductor::lock;
@@ -16,8 +17,9 @@ use roofline_conductor::sys::signals;
 use roofline_core::case::Case;
 use roofline_core::protocol::Offer;
 use roofline_core::record::{Record, Run, SCHEMA};
+use roofline_core::turn::Turn;
 use roofline_report::{Format, Report};
-use roofline_store::Store;
+use roofline_store::{Filter, Store};
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -25,15 +27,51 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 pub fn check(args: &Measure) -> Result<ExitCode, Problem> {
-    go(args, None)
+    if args.resume { resume(args) } else { go(args, None, None) }
 }
 
 pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
-    let budget = if args.quick { args.budget.min(Duration::from_millis(100)) } else { args.budget };
-    go(args, Some(budget))
+    if args.resume { resume(args) } else { go(args, Some(args.budget), None) }
 }
 
-fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
+/// What a run that was stopped has left.
+struct Past {
+    run: Run,
+    records: Vec<Record>,
+    turns: Vec<Turn>,
+}
+
+/// Goes on with the latest run by its own command line; only where and how to print is taken anew.
+fn resume(args: &Measure) -> Result<ExitCode, Problem> {
+    if !args.select.select.is_empty() || args.select.suite.is_some() || !args.implementation.is_empty() {
+        let hint = "leave the selection out: the run that is resumed has its own";
+        return Err(Problem::usage("`--resume` goes on with a run as it was begun", hint));
+    }
+    let store = Store::open(&args.places.store)?;
+    let Some(run) = store.latest_run()? else {
+        return Err(Problem::nothing("there is no run to resume", "`roofline run` begins one"));
+    };
+    let filter = Filter { run: Some(run.id.clone()), ..Filter::default() };
+    let records = store.records(&filter)?.found;
+    let turns = store.turns(&run.id)?.found;
+    let begun = Line::try_parse_from(&run.arguments).ok().map(|line| line.command);
+    let (mut begun, budget) = match begun {
+        Some(Command::Run(begun)) => (begun.clone(), Some(begun.budget)),
+        Some(Command::Check(begun)) => (begun, None),
+        _ => {
+            let why = format!("the latest run, {}, cannot be resumed: its command line is not known", run.id);
+            return Err(Problem::usage(why, "begin it again with `roofline run`"));
+        }
+    };
+    begun.places.store.clone_from(&args.places.store);
+    begun.format.clone_from(&args.format);
+    begun.resume = false;
+    drop(store);
+    tell(&format!("resuming `{}`: {} rows are finished", run.command, records.len()));
+    go(&begun, budget, Some(Past { run, records, turns }))
+}
+
+fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<ExitCode, Problem> {
     let format =
         Format::find(&args.format).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
     let cases = select::cases(&args.select)?;
@@ -48,6 +86,7 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
     if plan.rows() == 0 {
         return Err(nothing_selected(args, &forms, &runners));
     }
+    check_against(args, &plan)?;
     if args.dry_run {
         crate::commands::print(&describe(&plan, budget))?;
         return Ok(ExitCode::SUCCESS);
@@ -58,6 +97,10 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
         seed: args.seed.unwrap_or_else(secret_seed),
         limits,
         budget,
+        total_budget: args.total_budget,
+        quick: args.quick,
+        against: args.against.clone(),
+        delta: args.delta / 100.0,
         checks: Checks::default(),
     };
     let store = Store::open(&args.places.store)?;
@@ -71,39 +114,65 @@ fn go(args: &Measure, budget: Option<Duration>) -> Result<ExitCode, Problem> {
         }
         Err(error) => return Err(Problem::own(format!("the machine's lock cannot be taken: {error}"))),
     };
-    let facts = RunFacts { run: new_id(), machine: machine.fingerprint() };
-    let run = Run {
-        schema: SCHEMA,
-        id: facts.run.clone(),
-        started: now(),
-        command: std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect::<Vec<_>>()
-            .join(" "),
-        machine: serde_json::to_value(&machine).unwrap_or_default(),
+    let (run, records, turns) = match past {
+        Some(past) => (past.run, past.records, past.turns),
+        None => {
+            let run = begin(&machine);
+            store.append_run(&run)?;
+            (run, Vec::new(), Vec::new())
+        }
     };
-    store.append_run(&run)?;
-
-    let mut recorder = Recorder::new(&store, plan.rows());
-    let finish = conduct(&plan, &options, &facts, &mut recorder);
+    let facts = RunFacts { run: run.id.clone(), machine: machine.fingerprint() };
+    let mut recorder = Recorder::new(&store, &run.id, &plan, records);
+    let rest = plan.without(&recorder.records);
+    let finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
     recorder.finish();
+    plan.sort(&mut recorder.records);
     let report = Report { run: Some(&run), records: &recorder.records };
     crate::commands::print(&(format.write)(&report, crate::commands::style()))?;
     if let Some(error) = recorder.refused.take() {
         return Err(error.into());
     }
+    let reached = format!("{} of {} rows are finished and stored", recorder.finished(), plan.rows());
+    let go_on = "`roofline run --resume` goes on from there";
     match finish {
         Ok(Finish::Complete) => Ok(exit_code(&recorder.records)),
+        Ok(Finish::OutOfTime) => {
+            tell(&format!("the total budget is spent: {reached}; {go_on}"));
+            Ok(exit_code(&recorder.records))
+        }
         Ok(Finish::Interrupted) => {
-            tell(&format!(
-                "interrupted: {} of {} rows are finished and stored",
-                recorder.records.len(),
-                plan.rows()
-            ));
+            tell(&format!("interrupted: {reached}; {go_on}"));
             Ok(ExitCode::from(130))
         }
         Err(error) => Err(Problem::own(error.to_string())),
     }
+}
+
+/// A new run: who, when, where, and by which words.
+fn begin(machine: &Machine) -> Run {
+    let arguments: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    Run {
+        schema: SCHEMA,
+        id: new_id(),
+        started: now(),
+        command: arguments.join(" "),
+        arguments,
+        machine: serde_json::to_value(machine).unwrap_or_default(),
+    }
+}
+
+/// What is compared against must be among the rows.
+fn check_against(args: &Measure, plan: &Plan) -> Result<(), Problem> {
+    let Some(against) = &args.against else { return Ok(()) };
+    let mut rows = plan.cases.iter().flat_map(|planned| &planned.rows);
+    if rows.any(|row| plan::names(against, &row.implementation)) {
+        return Ok(());
+    }
+    let hint =
+        "`--against` names an implementation or a provider that takes part; `-i` and `--runner` bring more";
+    Err(Problem::nothing(format!("there is no row of `{against}` to compare with"), hint))
 }
 
 /// Says which of the two is missing: a case, or an implementation for the cases there are.
@@ -141,7 +210,9 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn exit_code(records: &[Record]) -> ExitCode {
-    if records.iter().any(|record| record.status.is_failure()) {
+    // A probe that failed is no row's failure; the rows that lack their limit say so.
+    let is_row = |record: &&Record| !record.implementation.starts_with(plan::PROBES);
+    if records.iter().filter(is_row).any(|record| record.status.is_failure()) {
         ExitCode::from(4)
     } else {
         ExitCode::SUCCESS

@@ -1,0 +1,203 @@
+//! The pilot: one look at a proved case, from which everything about its rounds follows.
+//!
+//! It finds the fastest member of each family of probes and which of the two limits, who is the hub,
+//! what kind of kernel this is, and so how long a visit and a block are.
+
+use crate::failure::{Failure, Stop};
+use crate::instance::{Instance, draw_poison};
+use crate::lane::Lane;
+use crate::plan::{PROBES, PlannedRow, names};
+use crate::stage::Stage;
+use crate::timing::{self, Shape, batch_for};
+use roofline_core::case::Cache;
+use roofline_core::record::{Course, Kind, Limiter, Status};
+use roofline_core::stats::median;
+use roofline_core::units::Seconds;
+use roofline_core::verdict::{FEWEST_SETS, MOST_SETS};
+use std::time::{Duration, Instant};
+
+/// A visit is as short as can be: a few samples, or one launch.
+const VISIT: Duration = Duration::from_micros(200);
+/// A sample lasts at least this long: the clock's cost is then below a hundredth of it.
+const SAMPLE: Duration = Duration::from_micros(20);
+const MOST_SAMPLES: u32 = 10;
+/// Launches above this are visits of their own.
+const LONG: Duration = Duration::from_micros(100);
+const TINY: Duration = Duration::from_micros(2);
+/// Pairs of one row in one set take this long.
+const BLOCK: Duration = Duration::from_millis(100);
+const LONG_BLOCK: Duration = Duration::from_millis(200);
+/// What a set takes besides, for one row.
+const SET_UP: Duration = Duration::from_millis(30);
+/// Passes over the members of a family, in as much time.
+const PASSES: usize = 9;
+const FEWEST_PASSES: usize = 3;
+const LONGEST_PASSES: Duration = Duration::from_millis(300);
+
+/// What the pilot fixes for a case.
+#[derive(Debug)]
+pub struct Setting {
+    /// Index of the lane that is visited between the others.
+    pub hub: usize,
+    /// Index of the probe that bounds the case, and what it stands for.
+    pub limit: Option<(usize, Limiter)>,
+}
+
+/// Adds the limiting probe to the lanes, chooses the hub, and gives every lane its course.
+///
+/// `None` when no lane is left that could be measured.
+pub fn fly(
+    stage: &mut Stage,
+    lanes: &mut Vec<Lane>,
+    probes: &[PlannedRow],
+    instance: &mut Instance,
+) -> Result<Option<Setting>, Stop> {
+    let limit = find_limit(stage, lanes, probes, instance)?;
+    let against = stage.options.against.clone();
+    let named = against.and_then(|pattern| {
+        fastest(lanes, |lane| !lane.is_probe() && names(&pattern, &lane.seat.implementation))
+    });
+    let Some(hub) = named.or(limit.map(|(index, _)| index)).or_else(|| fastest(lanes, |_| true)) else {
+        return Ok(None);
+    };
+    let timer = timer();
+    let quickest = lanes.iter().filter(|lane| lane.is_live()).filter_map(|lane| lane.speed).min();
+    let hub_speed = lanes[hub].speed.unwrap_or_default();
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
+        let (Some(speed), Some(quickest)) = (lane.speed, quickest) else { continue };
+        lane.course = Some(course(stage, instance.case.cache, quickest, speed.max(hub_speed), timer));
+    }
+    Ok(Some(Setting { hub, limit }))
+}
+
+fn fastest(lanes: &[Lane], fits: impl Fn(&Lane) -> bool) -> Option<usize> {
+    let live = lanes.iter().enumerate().filter(|(_, lane)| lane.is_live() && fits(lane));
+    live.filter_map(|(index, lane)| Some((lane.speed?, index))).min().map(|(_, index)| index)
+}
+
+/// How a lane and the hub are visited, alike; `slower` is the launch of the slower of the two.
+fn course(stage: &Stage, cache: Cache, quickest: Duration, slower: Duration, timer: Seconds) -> Course {
+    let kind = match quickest {
+        _ if cache == Cache::Cold => Kind::Cold,
+        time if time < TINY => Kind::Tiny,
+        time if time < LONG => Kind::Short,
+        _ => Kind::Long,
+    };
+    let (batch, samples, warmup) = match kind {
+        Kind::Tiny | Kind::Short => {
+            let batch = batch_for(SAMPLE.max(Duration::from_secs_f64(timer.0 * 100.0)), quickest);
+            let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
+            let warm = if kind == Kind::Tiny { 64 } else { 4 };
+            // Where one launch fills the visit, a second one in front of it only keeps neighbours apart.
+            (batch, samples, warm.min(batch_for(VISIT, slower) - 1))
+        }
+        Kind::Long | Kind::Cold => (1, 1, 0),
+    };
+    let budget = stage.options.budget.unwrap_or_default();
+    let usual = if kind == Kind::Long || kind == Kind::Cold { LONG_BLOCK } else { BLOCK };
+    let block = if stage.options.quick {
+        usual / 4
+    } else {
+        // Six sets must fit; of a large budget, all of it may be used.
+        let share = |sets: usize| (budget / sets as u32).saturating_sub(SET_UP);
+        usual.min(share(FEWEST_SETS)).max(share(MOST_SETS)).max(usual / 4)
+    };
+    Course { kind, warmup, samples, batch, block: Seconds(block.as_secs_f64()), timer }
+}
+
+/// The limiting probe, added to the lanes: the slower of the two families' fastest members.
+fn find_limit(
+    stage: &mut Stage,
+    lanes: &mut Vec<Lane>,
+    probes: &[PlannedRow],
+    instance: &mut Instance,
+) -> Result<Option<(usize, Limiter)>, Stop> {
+    let place = format!("{}, probes", instance.case);
+    let threads = instance.case.threads;
+    let mut members: Vec<Lane> =
+        probes.iter().map(|row| Lane::new(&row.implementation, &row.runner, threads)).collect();
+    for probe in &mut members {
+        probe.speed = probe.attempt(stage, &place, |probe, stage| try_out(stage, probe, instance))?;
+    }
+    let mut times: Vec<Vec<f64>> = vec![Vec::new(); members.len()];
+    let start = Instant::now();
+    for pass in 0..PASSES {
+        if pass >= FEWEST_PASSES && start.elapsed() > LONGEST_PASSES {
+            break;
+        }
+        for (probe, times) in members.iter_mut().zip(&mut times) {
+            let Some(speed) = probe.speed.filter(|_| probe.is_live()) else { continue };
+            let shape = short_shape(instance, speed);
+            flush_if_cold(instance);
+            let seen = probe.attempt(stage, &place, |probe, stage| timing::sample(stage, probe, shape))?;
+            times.extend(seen.as_deref().and_then(median).map(|time| time / f64::from(shape.2)));
+            timing::rest(stage, probe);
+        }
+    }
+    for (probe, times) in members.iter_mut().zip(&times) {
+        probe.speed = median(times).map(|time| Duration::from_secs_f64(time * 1e-9));
+        if probe.is_live() {
+            probe.attempt(stage, &place, |probe, stage| probe.release(stage))?;
+        }
+    }
+    let best = |family: &str| {
+        let prefix = format!("{PROBES}{family}-");
+        fastest(&members, |probe| probe.seat.implementation.starts_with(&prefix))
+    };
+    let families = [(best("traffic"), Limiter::Traffic), (best("compute"), Limiter::Compute)];
+    let limiting = families
+        .into_iter()
+        .filter_map(|(index, by)| Some((members[index?].speed?, index?, by)))
+        .max_by_key(|(speed, ..)| *speed);
+    let Some((_, chosen, by)) = limiting else { return Ok(None) };
+    let chosen = members.swap_remove(chosen);
+    // The user may have asked for probes as rows; the one that limits is then among them.
+    let place = lanes.iter().position(|lane| lane.seat == chosen.seat).unwrap_or(lanes.len());
+    if place == lanes.len() {
+        lanes.push(chosen);
+    } else {
+        lanes[place].speed = chosen.speed;
+    }
+    Ok(Some((place, by)))
+}
+
+fn short_shape(instance: &Instance, speed: Duration) -> Shape {
+    if instance.case.cache == Cache::Cold { (0, 1, 1) } else { (1, 1, batch_for(VISIT, speed)) }
+}
+
+/// Empties the caches of the case's tensors where the case asks for it.
+pub fn flush_if_cold(instance: &Instance) {
+    if instance.case.cache == Cache::Cold {
+        instance.flush();
+    }
+}
+
+/// Makes a probe ready, sees that it does its work, and how long that takes.
+pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &Instance) -> Result<Duration, Stop> {
+    probe.prepare(stage, instance)?;
+    let poison = draw_poison(instance.output().dtype, 0, &mut stage.draws);
+    instance.poison(poison);
+    probe.launch(stage, 1)?;
+    let moves_data = probe.seat.implementation.starts_with("limit/traffic");
+    if moves_data && let Some(index) = instance.first_unwritten(poison) {
+        let why = format!("left element {index} of the output unwritten");
+        return Err(Failure::new(Status::Suspect, why).into());
+    }
+    let first = timing::sample(stage, probe, (1, 3, 1))?;
+    Ok(Duration::from_secs_f64(median(&first).unwrap_or(0.0) * 1e-9))
+}
+
+/// What reading the clock costs, the median of many readings.
+fn timer() -> Seconds {
+    const READINGS: u32 = 64;
+    let readings: Vec<f64> = (0..15)
+        .map(|_| {
+            let start = Instant::now();
+            for _ in 0..READINGS {
+                std::hint::black_box(Instant::now());
+            }
+            start.elapsed().as_secs_f64() / f64::from(READINGS)
+        })
+        .collect();
+    Seconds(median(&readings).unwrap_or(0.0))
+}

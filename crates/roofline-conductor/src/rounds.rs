@@ -1,0 +1,516 @@
+//! Rounds: how the rows of a case are measured beside each other on a machine that never holds still.
+//!
+//! What is compared are neighbours in time. The hub is visited between the other rows, each pair of
+//! visits in the order hub, row or row, hub in turn (ABBA). A *set* is one fresh start of all
+//! processes; its value is the median over its pairs of ln(time / hub's time), and the set, not the
+//! sample, is what is counted. A case takes one *turn* in each set. After 6, 12 and 24 sets a *look*
+//! is taken; rows that are decided drop out.
+//!
+//! ```text
+//! pilot ─► turn ─► look ─► turn ─► … ─► ended
+//! ```
+
+use crate::audit;
+use crate::failure::{Failure, Stop};
+use crate::instance::Instance;
+use crate::lane::Lane;
+use crate::pilot::{self, Setting};
+use crate::plan::PlannedCase;
+use crate::stage::Stage;
+use crate::timing::{self, Shape};
+use crate::visits;
+use roofline_core::record::{Course, Ended, Limit, Rounds, SCHEMA, Sample, Status};
+use roofline_core::stats::{Interval, median, quantile, t_interval};
+use roofline_core::turn::{Measured, Turn};
+use roofline_core::units::Seconds;
+use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, Word, look, word};
+use std::time::{Duration, Instant};
+
+/// A set begins with visits of about this length until two in a row agree.
+const WARM_UP: Duration = Duration::from_millis(2);
+const MOST_WARM_UPS: u32 = 10;
+const LONGEST_WARM_UP: Duration = Duration::from_millis(50);
+const AGREE: f64 = 0.05;
+/// Most of a block that holding the clocks against each other may take.
+const DOUBLING_SHARE: f64 = 0.25;
+/// Judging takes no more than this share of the time between visits.
+const JUDGING_SHARE: f64 = 0.2;
+/// Pairs in one set, whatever the block.
+const MOST_PAIRS: u32 = 2000;
+/// Launches of a row that is too slow for six sets.
+const SLOW_LAUNCHES: u32 = 3;
+/// Six sets may take so many budgets before a row counts as too slow for them.
+const PATIENCE: u32 = 4;
+
+/// The rows of a case, and the probe of its limit, on their way through the sets.
+#[derive(Debug)]
+pub struct Contest<'p> {
+    pub planned: &'p PlannedCase,
+    /// The planned rows in their order; the limit's probe last, unless it is one of them.
+    pub lanes: Vec<Lane>,
+    setting: Setting,
+    sets: u32,
+    /// What each lane found in the turn under way.
+    now: Vec<Found>,
+}
+
+/// What a lane has found in the turn under way.
+#[derive(Debug, Default)]
+struct Found {
+    pairs: Vec<f64>,
+    samples: Vec<Sample>,
+    visits: u32,
+    spent: Duration,
+    /// What judging a visit costs beyond the visit.
+    judging: Duration,
+}
+
+impl<'p> Contest<'p> {
+    /// Starts a contest of proved lanes; rows too slow for sets are measured at once and end here.
+    ///
+    /// `None` when nothing is left to measure; the lanes then say why.
+    pub fn start(
+        stage: &mut Stage,
+        planned: &'p PlannedCase,
+        mut lanes: Vec<Lane>,
+        instance: &mut Instance,
+    ) -> Result<Result<Contest<'p>, Vec<Lane>>, Stop> {
+        let Some(setting) = pilot::fly(stage, &mut lanes, &planned.probes, instance)? else {
+            return Ok(Err(lanes));
+        };
+        let now = lanes.iter().map(|_| Found::default()).collect();
+        let mut contest = Contest { planned, lanes, setting, sets: 0, now };
+        contest.measure_slow_rows(stage, instance)?;
+        Ok(Ok(contest))
+    }
+
+    fn measure_slow_rows(&mut self, stage: &mut Stage, instance: &mut Instance) -> Result<(), Stop> {
+        let budget = stage.options.budget.unwrap_or_default();
+        let hub_speed = self.lanes[self.setting.hub].speed.unwrap_or_default();
+        let place = self.place();
+        for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && !lane.is_probe()) {
+            let pair = lane.speed.unwrap_or_default() + hub_speed;
+            if pair * FEWEST_SETS as u32 <= budget * PATIENCE {
+                continue;
+            }
+            for visit in 0..SLOW_LAUNCHES {
+                let taken = lane.attempt(stage, &place, |lane, stage| {
+                    visits::judged_visit(stage, lane, instance, (0, 1, 1))
+                })?;
+                let times = taken.map(|visit| visit.claimed).unwrap_or_default();
+                lane.samples.extend(samples(0, visit, 1, times));
+            }
+            lane.ended = Some((1.0, Ended::Slow));
+        }
+        Ok(())
+    }
+
+    /// Whether a lane still takes part for its own sake.
+    fn is_open(&self, index: usize) -> bool {
+        index < self.planned.rows.len() && self.lanes[index].is_live() && self.lanes[index].ended.is_none()
+    }
+
+    /// Hub and probe take part as long as anybody needs them.
+    fn is_needed(&self, index: usize) -> bool {
+        let is_limit = self.setting.limit.is_some_and(|(limit, _)| index == limit);
+        (index == self.setting.hub || is_limit) && self.lanes[index].is_live()
+    }
+
+    /// Whether no row needs a further turn.
+    pub fn is_over(&self) -> bool {
+        !self.lanes[self.setting.hub].is_live() || !(0..self.lanes.len()).any(|index| self.is_open(index))
+    }
+
+    /// Rows that have ended and whose samples are complete: hub and probe only when all is over.
+    pub fn finished(&self) -> Vec<usize> {
+        let is_over = self.is_over();
+        let is_finished = |index: &usize| {
+            let lane = &self.lanes[*index];
+            !lane.is_recorded
+                && (!lane.is_live() || is_over || lane.ended.is_some() && !self.is_needed(*index))
+        };
+        let mut finished: Vec<usize> = (0..self.lanes.len()).filter(is_finished).collect();
+        // The hub last: whoever goes on with a run that was killed in between finds it still open.
+        finished.sort_by_key(|index| *index == self.setting.hub);
+        finished
+    }
+
+    fn place(&self) -> String {
+        format!("{}, timed visits", self.planned.case)
+    }
+
+    /// One set: fresh processes have been started; every lane is visited for its block.
+    pub fn turn(&mut self, stage: &mut Stage) -> Result<(), Stop> {
+        let mut instance = visits::instance(stage, &self.planned.case)?;
+        self.now = self.lanes.iter().map(|_| Found::default()).collect();
+        let mut order: Vec<usize> =
+            (0..self.lanes.len()).filter(|index| self.is_open(*index) || self.is_needed(*index)).collect();
+        if self.sets % 2 == 1 {
+            order.reverse();
+        }
+        let place = self.place();
+        for index in &order {
+            let start = Instant::now();
+            let lane = &mut self.lanes[*index];
+            lane.attempt(stage, &place, |lane, stage| get_ready(stage, lane, &instance))?;
+            self.now[*index].spent += start.elapsed();
+        }
+        let stolen = audit::Steal::now();
+        let before: Vec<u64> = order.iter().map(|index| switches(stage, &self.lanes[*index])).collect();
+        self.block(stage, &mut instance, &order)?;
+        let steal = stolen.share_since();
+        for (index, before) in order.iter().zip(before) {
+            let now = switches(stage, &self.lanes[*index]).saturating_sub(before);
+            let evidence = &mut self.lanes[*index].evidence;
+            evidence.switches = Some(evidence.switches.unwrap_or(0) + now);
+            evidence.steal = steal.map(|share| evidence.steal.unwrap_or(0.0).max(share));
+        }
+        for index in &order {
+            let lane = &mut self.lanes[*index];
+            if !lane.is_live() {
+                continue;
+            }
+            if !lane.is_probe() {
+                // The last visit of a set is always judged, after all that were not.
+                let shape = shape(lane.course);
+                lane.attempt(stage, &place, |lane, stage| {
+                    visits::judged_visit(stage, lane, &mut instance, shape)
+                })?;
+            }
+            if lane.is_live() {
+                lane.attempt(stage, &place, |lane, stage| lane.release(stage))?;
+            }
+        }
+        for index in order {
+            self.keep(stage, index);
+        }
+        self.sets += 1;
+        Ok(())
+    }
+
+    /// Takes what the turn found of a lane into its account: one value a set, for every lane alike.
+    fn keep(&mut self, stage: &mut Stage, index: usize) {
+        let (lane, found) = (&mut self.lanes[index], &self.now[index]);
+        lane.spent += found.spent;
+        if !lane.is_live() {
+            return;
+        }
+        match if index == self.setting.hub { Some(0.0) } else { median(&found.pairs) } {
+            Some(value) => {
+                lane.to_hub.push(value);
+                lane.samples.extend_from_slice(&found.samples);
+            }
+            None => lane.fail(stage, Failure::new(Status::Suspect, "its visits took no time at all")),
+        }
+    }
+
+    /// Rounds through the lanes, forwards and backwards, until each has had its block.
+    fn block(&mut self, stage: &mut Stage, instance: &mut Instance, order: &[usize]) -> Result<(), Stop> {
+        let hub = self.setting.hub;
+        let alone = order.iter().all(|index| *index == hub);
+        let mut paired = vec![Duration::ZERO; self.lanes.len()];
+        for round in 0..MOST_PAIRS {
+            let hub_first = (round + self.sets) % 2 == 0;
+            let mut in_turn: Vec<usize> =
+                order.iter().copied().filter(|index| alone || *index != hub).collect();
+            if !hub_first {
+                in_turn.reverse();
+            }
+            in_turn
+                .retain(|index| self.lanes[*index].is_live() && !self.had_its_block(*index, paired[*index]));
+            if in_turn.is_empty() {
+                break;
+            }
+            for index in in_turn {
+                let start = Instant::now();
+                self.pair(stage, instance, index, hub_first)?;
+                paired[index] += start.elapsed();
+                self.now[index].spent += start.elapsed();
+                if !self.lanes[hub].is_live() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each order must have had as many pairs, unless one pair alone takes longer than the block.
+    fn had_its_block(&self, index: usize, paired: Duration) -> bool {
+        let block = self.lanes[index].course.map_or(0.0, |course| course.block.0);
+        let pairs = self.now[index].pairs.len();
+        paired.as_secs_f64() >= block && (pairs <= 1 || pairs % 2 == 0)
+    }
+
+    /// One visit to a lane and one to the hub, side by side.
+    fn pair(
+        &mut self,
+        stage: &mut Stage,
+        instance: &mut Instance,
+        index: usize,
+        hub_first: bool,
+    ) -> Result<(), Stop> {
+        let hub = self.setting.hub;
+        let shape = shape(self.lanes[index].course);
+        let sides = match (index == hub, hub_first) {
+            (true, _) => vec![hub],
+            (false, true) => vec![hub, index],
+            (false, false) => vec![index, hub],
+        };
+        let mut times = [0.0; 2];
+        for side in sides {
+            let Some(time) = self.visit(stage, instance, side, shape)? else { return Ok(()) };
+            times[usize::from(side == hub)] = time;
+        }
+        let ratio = (times[0] / times[1]).ln();
+        if ratio.is_finite() {
+            self.now[index].pairs.push(ratio);
+        }
+        Ok(())
+    }
+
+    /// One visit, judged if chance says so; its value, or nothing when the lane failed.
+    fn visit(
+        &mut self,
+        stage: &mut Stage,
+        instance: &mut Instance,
+        index: usize,
+        shape: Shape,
+    ) -> Result<Option<f64>, Stop> {
+        let place = self.place();
+        let (lane, found) = (&mut self.lanes[index], &mut self.now[index]);
+        let is_judged = !lane.is_probe() && (found.visits == 0 || stage.draws.below(1000) < found.chance());
+        let start = Instant::now();
+        pilot::flush_if_cold(instance);
+        let times = lane.attempt(stage, &place, |lane, stage| {
+            if is_judged {
+                visits::judged_visit(stage, lane, instance, shape).map(|visit| visit.claimed)
+            } else {
+                timing::sample(stage, lane, shape)
+            }
+        })?;
+        let Some(times) = times else { return Ok(None) };
+        let taken = Duration::from_secs_f64(times.iter().sum::<f64>() * 1e-9);
+        if is_judged {
+            found.judging = start.elapsed().saturating_sub(taken);
+        }
+        timing::rest(stage, lane);
+        let batch = shape.2;
+        let value = quantile(&times, 0.1).map(|time| time / f64::from(batch));
+        found.samples.extend(samples(self.sets, found.visits, batch, times));
+        found.visits += 1;
+        Ok(value)
+    }
+
+    /// Looks at every open row; those that are decided, or out of time, end.
+    ///
+    /// The hub waits for the others: as long as one of them is open, it is visited anyway.
+    pub fn look(&mut self, stage: &Stage, out_of_time: bool) {
+        let (open, waiting): (Vec<usize>, Vec<usize>) = (0..self.lanes.len())
+            .filter(|index| self.is_open(*index))
+            .partition(|index| !self.is_needed(*index));
+        for index in &open {
+            self.lanes[*index].ended = self.end_of(stage, *index, out_of_time);
+        }
+        if !open.into_iter().any(|index| self.is_open(index)) {
+            for index in waiting {
+                self.lanes[index].ended = self.end_of(stage, index, out_of_time);
+            }
+        }
+    }
+
+    /// Whether a row ends at this look: with which error probability, and why.
+    fn end_of(&self, stage: &Stage, index: usize, out_of_time: bool) -> Option<(f64, Ended)> {
+        let sets = self.lanes[index].to_hub.len();
+        let spent = self.lanes.iter().map(|lane| lane.spent).max().filter(|_| index == self.setting.hub);
+        let spent = spent.unwrap_or(self.lanes[index].spent);
+        let per_set = spent / (sets.max(1) as u32);
+        let is_spent = sets >= FEWEST_SETS && spent + per_set > stage.options.budget.unwrap_or_default();
+        match look(sets, sets >= MOST_SETS || is_spent || out_of_time) {
+            Some(alpha) if self.is_decided(stage, index, alpha) => Some((alpha, Ended::Decided)),
+            Some(alpha) if sets >= MOST_SETS => Some((alpha, Ended::Looks)),
+            Some(alpha) if is_spent => Some((alpha, Ended::Budget)),
+            Some(alpha) if out_of_time => Some((alpha, Ended::TotalBudget)),
+            None if out_of_time => Some((1.0, Ended::TotalBudget)),
+            _ => None,
+        }
+    }
+
+    /// Whether an interval of `alpha` says all that is asked of a lane.
+    fn is_decided(&self, stage: &Stage, index: usize, alpha: f64) -> bool {
+        let hub = self.setting.hub;
+        let lane = &self.lanes[index];
+        let compared = index == hub
+            || self.lanes[hub].is_probe()
+            || t_interval(&lane.to_hub, alpha)
+                .is_some_and(|interval| word(interval, stage.options.delta) != Word::Inconclusive);
+        let shared = self.setting.limit.is_none_or(|(limit, _)| limit == index)
+            || self.share(index, alpha).is_some_and(|share| share.half <= SHARE_PRECISION);
+        compared && shared
+    }
+
+    /// ln(limit's time / lane's time) with its interval.
+    fn share(&self, index: usize, alpha: f64) -> Option<Interval> {
+        let (limit, _) = self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live())?;
+        let pairs = self.lanes[limit].to_hub.iter().zip(&self.lanes[index].to_hub);
+        t_interval(&pairs.map(|(limit, own)| limit - own).collect::<Vec<f64>>(), alpha)
+    }
+
+    /// The last word on a lane that ended: its clock over all sets, and its limit.
+    pub fn conclude(&mut self, stage: &mut Stage, index: usize) {
+        let Some((alpha, _)) = self.lanes[index].ended else { return };
+        let above = self.share(index, alpha).filter(|_| self.lanes[index].to_hub.len() >= FEWEST_SETS);
+        let place = self.place();
+        let lane = &mut self.lanes[index];
+        let doublings = std::mem::take(&mut lane.doublings);
+        let mut verdict =
+            if doublings.len() >= FEWEST_SETS { timing::believe(stage, lane, &doublings) } else { Ok(()) };
+        let times: Vec<f64> = lane.samples.iter().map(Sample::per_launch).collect();
+        if let Some(time) = median(&times).filter(|_| !lane.is_probe()) {
+            let work = (self.planned.case.operation.work)(&self.planned.case);
+            verdict = verdict
+                .and_then(|()| timing::check_ceiling(stage, lane, &work, Seconds::from_nanoseconds(time)));
+        }
+        if let Some(share) = above.filter(|share| !lane.is_probe() && share.mean - share.half > 0.0) {
+            let why = format!(
+                "is {:.1} % ± {:.1} of its limit: faster than the hardware's own probe",
+                100.0 * share.mean.exp(),
+                100.0 * share.half
+            );
+            verdict = verdict.and(Err(Failure::new(Status::Suspect, why)));
+        }
+        if let Err(failure) = verdict {
+            lane.fail(stage, failure.seen_in(&place));
+        }
+    }
+
+    /// What the record says of a lane's rounds.
+    pub fn rounds_of(&self, index: usize) -> Option<Rounds> {
+        let lane = &self.lanes[index];
+        let (alpha, ended) = lane.ended.filter(|_| lane.is_live())?;
+        let sets = lane.to_hub.len();
+        Some(Rounds {
+            hub: self.lanes[self.setting.hub].seat.implementation.clone(),
+            to_hub: lane.to_hub.clone(),
+            limit: self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live()).map(|(limit, by)| {
+                Limit {
+                    probe: self.lanes[limit].seat.implementation.clone(),
+                    by,
+                    to_hub: self.lanes[limit].to_hub.iter().copied().take(sets).collect(),
+                }
+            }),
+            course: lane.course?,
+            alpha,
+            ended,
+        })
+    }
+
+    /// Ends what is still open when no further turn is taken.
+    pub fn close(&mut self) {
+        let hub_failed = !self.lanes[self.setting.hub].is_live();
+        for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && lane.ended.is_none()) {
+            let ended = if hub_failed { Ended::HubFailed } else { Ended::Decided };
+            let alpha = look(lane.to_hub.len(), true).unwrap_or(1.0);
+            lane.ended = Some((alpha, ended));
+        }
+    }
+
+    /// What the last turn found, to be kept until the records are complete.
+    pub fn last_turn(&self, run: &str) -> Turn {
+        let measured = |(lane, found): (&Lane, &Found)| {
+            Some(Measured {
+                implementation: lane.seat.implementation.clone(),
+                runner: lane.seat.runner.clone(),
+                course: lane.course?,
+                to_hub: lane
+                    .to_hub
+                    .last()
+                    .copied()
+                    .filter(|_| lane.is_live() && !found.samples.is_empty())?,
+                samples: found.samples.clone(),
+                doubling: lane.doublings.last().copied(),
+                spent: Seconds(found.spent.as_secs_f64()),
+            })
+        };
+        Turn {
+            schema: SCHEMA,
+            run: run.to_owned(),
+            case: self.planned.case.to_string(),
+            set: self.sets.saturating_sub(1),
+            hub: self.lanes[self.setting.hub].seat.implementation.clone(),
+            limit: self.setting.limit.map(|(limit, by)| (self.lanes[limit].seat.implementation.clone(), by)),
+            lanes: self.lanes.iter().zip(&self.now).filter_map(measured).collect(),
+        }
+    }
+
+    /// Takes up turns of a run that was stopped. Those that do not fit what is measured now are left.
+    pub fn resume(&mut self, turns: &[Turn]) {
+        for turn in turns {
+            let index_of = |name: &str| self.lanes.iter().position(|lane| lane.seat.implementation == name);
+            let (Some(hub), limit) = (index_of(&turn.hub), turn.limit.as_ref()) else { return };
+            let limit = match limit {
+                Some((name, by)) => match index_of(name) {
+                    Some(index) => Some((index, *by)),
+                    None => return,
+                },
+                None => None,
+            };
+            self.setting = Setting { hub, limit };
+            for measured in &turn.lanes {
+                let lane = self.lanes.iter_mut().find(|lane| {
+                    lane.seat.implementation == measured.implementation && lane.seat.runner == measured.runner
+                });
+                let Some(lane) = lane.filter(|lane| lane.is_live() && lane.ended.is_none()) else { continue };
+                lane.course = Some(measured.course);
+                lane.to_hub.push(measured.to_hub);
+                lane.samples.extend_from_slice(&measured.samples);
+                lane.doublings.extend(measured.doubling);
+                lane.spent += Duration::try_from_secs_f64(measured.spent.0).unwrap_or_default();
+            }
+            self.sets = turn.set + 1;
+        }
+    }
+}
+
+impl Found {
+    /// Chance in a thousand that a visit is judged: as often as the time between visits allows.
+    fn chance(&self) -> u64 {
+        let visits = self.spent.as_secs_f64() / f64::from(self.visits.max(1));
+        let affordable = JUDGING_SHARE * visits / self.judging.as_secs_f64().max(1e-9);
+        (1000.0 * affordable).clamp(10.0, 1000.0) as u64
+    }
+}
+
+/// Tensors in place, warm until two visits agree, its clock held against the conductor's.
+fn get_ready(stage: &mut Stage, lane: &mut Lane, instance: &Instance) -> Result<(), Stop> {
+    lane.prepare(stage, instance)?;
+    let Some((course, speed)) = lane.course.zip(lane.speed) else { return Ok(()) };
+    let batch = timing::batch_for(WARM_UP, speed);
+    let start = Instant::now();
+    let mut last = f64::NAN;
+    for _ in 0..MOST_WARM_UPS {
+        let now = median(&timing::sample(stage, lane, (0, 1, batch))?).unwrap_or(0.0);
+        if (now / last).ln().abs() < AGREE || start.elapsed() > LONGEST_WARM_UP {
+            break;
+        }
+        last = now;
+    }
+    if 3.0 * f64::from(batch) * speed.as_secs_f64() < DOUBLING_SHARE * course.block.0 && !lane.is_probe() {
+        let doubling = timing::double(stage, lane, batch)?;
+        lane.doublings.push(doubling);
+    }
+    timing::rest(stage, lane);
+    Ok(())
+}
+
+fn shape(course: Option<Course>) -> Shape {
+    course.map_or((0, 1, 1), |course| (course.warmup, course.samples, course.batch))
+}
+
+fn samples(set: u32, visit: u32, batch: u32, times: Vec<f64>) -> impl Iterator<Item = Sample> {
+    times.into_iter().map(move |nanoseconds| Sample { set, visit, batch, nanoseconds })
+}
+
+/// How often a lane's process has been taken off its core.
+fn switches(stage: &Stage, lane: &Lane) -> u64 {
+    stage.session(&lane.seat).and_then(|session| audit::switches(session.pid)).unwrap_or(0)
+}
