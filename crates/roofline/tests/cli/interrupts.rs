@@ -31,7 +31,7 @@ runner.serve()
 "#;
 
 #[track_caller]
-fn nothing_is_left(scene: &Scene) {
+pub fn nothing_is_left(scene: &Scene) {
     let deadline = Instant::now() + SOON;
     while !scene.processes().is_empty() {
         assert!(Instant::now() < deadline, "left behind: {:?}", scene.processes());
@@ -50,7 +50,7 @@ fn works_at_once(scene: &Scene) {
 fn an_interrupt_keeps_the_finished_rows_and_leaves_nothing() {
     let scene = Scene::alone();
     scene.python_runner("mine", WAITING);
-    let words = "run add/f32/rows=1,cols=200 add/f32/rows=1,cols=1000 add/f32/rows=1,cols=300 --quick --runner mine --format jsonl";
+    let words = "check add/f32/rows=1,cols=200 add/f32/rows=1,cols=1000 add/f32/rows=1,cols=300 --runner mine --format jsonl";
     let child = start(scene.with_store(words));
     let marker = scene.path("mine/waiting");
     wait_until("the kernel to wait", || marker.exists());
@@ -97,7 +97,7 @@ fn a_killed_run_leaves_nothing_and_loses_no_finished_row() {
     let scene = Scene::alone();
     let mut seen = BTreeSet::new();
     for delay in [0, 20, 60, 150, 350, 700, 1200] {
-        let words = "run add --axis rows=1:9:+1 --axis cols=100 --dtype f32,bf16 --quick";
+        let words = "check add --axis rows=1:9:+1 --axis cols=100 --dtype f32,bf16";
         let mut child = start(scene.with_store(words));
         std::thread::sleep(Duration::from_millis(delay));
         seen.extend(scene.records_so_far().into_iter().map(|record| record.id));
@@ -127,7 +127,7 @@ fn killed_while_a_kernel_hangs() {
     let scene = Scene::alone();
     scene.python_runner("mine", WAITING);
     let mut child =
-        start(scene.with_store("run add/f32/rows=1,cols=200 add/f32/rows=1,cols=1000 --quick --runner mine"));
+        start(scene.with_store("check add/f32/rows=1,cols=200 add/f32/rows=1,cols=1000 --runner mine"));
     let marker = scene.path("mine/waiting");
     wait_until("the kernel to wait", || marker.exists());
     let stored = scene.records();

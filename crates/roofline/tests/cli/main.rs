@@ -9,6 +9,7 @@ mod kernels;
 mod listing;
 mod mistakes;
 mod refusals;
+mod resume;
 mod rows;
 mod runners;
 mod scene;

@@ -1,0 +1,103 @@
+//! `run --resume`: what stands is kept, the rest is measured, and the run ends as if never stopped.
+
+use crate::interrupts::nothing_is_left;
+use crate::scene::{Scene, send, start, wait_until};
+use roofline_core::record::Record;
+use roofline_store::Store;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const RUN: &str = "run add/f32/rows=3,cols=500 softmax/f32/rows=3,cols=300 --quick --format jsonl";
+
+/// Rows of the built-in implementations, and their probes, by id.
+fn by_row(records: &[Record]) -> BTreeMap<String, Record> {
+    let rows: BTreeMap<String, Record> =
+        records.iter().map(|record| (record.row(), record.clone())).collect();
+    assert_eq!(rows.len(), records.len(), "a row was measured twice");
+    rows
+}
+
+fn sets(record: &Record) -> usize {
+    record.rounds.as_ref().map_or(0, |rounds| rounds.to_hub.len())
+}
+
+fn turns(scene: &Scene) -> usize {
+    let Ok(store) = Store::open_read_only(scene.store()) else { return 0 };
+    let Ok(Some(run)) = store.latest_run() else { return 0 };
+    store.turns(&run.id).map_or(0, |turns| turns.found.len())
+}
+
+/// How often a run is killed: a few times here, fifty times by hand.
+fn kills() -> u64 {
+    std::env::var("ROOFLINE_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(4)
+}
+
+#[test]
+fn a_killed_run_is_resumed_until_it_is_complete() {
+    let scene = Scene::alone();
+    let mut stored = BTreeMap::new();
+    for kill in 0..kills() {
+        let begun = Store::open_read_only(scene.store())
+            .is_ok_and(|store| store.latest_run().is_ok_and(|run| run.is_some()));
+        let mut child = start(scene.with_store(if begun { "run --resume" } else { RUN }));
+        std::thread::sleep(Duration::from_millis(100 + 613 * kill % 1700));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        nothing_is_left(&scene);
+        let now = if scene.store().exists() { by_row(&scene.records()) } else { BTreeMap::new() };
+        for (row, record) in &stored {
+            assert_eq!(now.get(row), Some(record), "a finished row changed");
+        }
+        stored = now;
+    }
+    let outcome = scene.call_with_store("run --resume --format jsonl").exits(0);
+    assert!(outcome.stderr.contains("resuming `"), "{}", outcome.stderr);
+    let records = by_row(&scene.records());
+    let rows: Vec<&Record> =
+        records.values().filter(|record| !record.implementation.starts_with("limit/")).collect();
+    assert_eq!(rows.len(), 6, "{:?}", records.keys());
+    assert!(rows.iter().all(|record| sets(record) >= 6), "every row has its six sets");
+    assert!(stored.iter().all(|(row, record)| records[row] == *record), "what stood was measured again");
+    assert_eq!(turns(&scene), 0, "turns are dropped when their case is done");
+    // Nothing is left to do, and nothing is done again.
+    let again = scene.call_with_store("run --resume --format jsonl").exits(0);
+    assert_eq!(again.rows().len(), records.len());
+    assert_eq!(by_row(&scene.records()), records);
+}
+
+#[test]
+fn sets_that_stand_are_not_taken_again() {
+    let scene = Scene::alone();
+    let child = start(scene.with_store(&RUN.replace("--quick", "--budget 20s")));
+    wait_until("two turns", || turns(&scene) >= 2);
+    send("-INT", &format!("-{}", child.id()));
+    let outcome = crate::scene::Outcome::of(child.wait_with_output()).exits(130);
+    assert!(outcome.stderr.contains("`roofline run --resume` goes on"), "{}", outcome.stderr);
+    let before = turns(&scene);
+    assert!(before >= 2);
+    let child = start(scene.with_store("run --resume"));
+    wait_until("another turn", || turns(&scene) > before || !scene.records_so_far().is_empty());
+    send("-INT", &format!("-{}", child.id()));
+    crate::scene::Outcome::of(child.wait_with_output()).exits(130);
+    nothing_is_left(&scene);
+}
+
+#[test]
+fn a_total_budget_ends_a_run_and_says_what_was_reached() {
+    let scene = Scene::alone();
+    let outcome = scene.call_with_store(&format!("{RUN} --total-budget 1ms")).exits(0);
+    assert!(outcome.stderr.contains("the total budget is spent: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("of 6 rows"), "{}", outcome.stderr);
+}
+
+#[test]
+fn what_cannot_be_resumed_says_why() {
+    let scene = Scene::new();
+    scene.call_with_store("run --resume").complains(5, &["there is no run to resume", "hint: "]);
+    scene
+        .call_with_store("run add --resume")
+        .complains(2, &["as it was begun", "hint: leave the selection out"]);
+    scene
+        .call_with_store("run add/f32/rows=1,cols=9 --against numpy")
+        .complains(5, &["no row of `numpy` to compare with", "hint: "]);
+}
