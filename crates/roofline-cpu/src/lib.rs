@@ -33,6 +33,7 @@ pub mod lanes;
 
 pub mod add;
 pub mod matmul;
+pub mod probe;
 pub mod rms_norm;
 pub mod softmax;
 

@@ -70,6 +70,16 @@ impl Pool {
     /// With the payload of the first task that panicked; tasks that had not
     /// begun by then are dropped.
     pub fn run(&self, tasks: usize, work: impl Fn(usize) + Sync) {
+        self.fork(tasks, false, work);
+    }
+
+    /// Calls `work(i)` on thread i, for every thread: a part that comes again
+    /// in the next call finds its data in the caches of the same core.
+    pub fn run_each(&self, work: impl Fn(usize) + Sync) {
+        self.fork(self.threads(), true, work);
+    }
+
+    fn fork(&self, tasks: usize, each: bool, work: impl Fn(usize) + Sync) {
         let shared = &*self.shared;
         let alone = self.workers.is_empty() || tasks <= 1;
         if alone || shared.busy.swap(true, Acquire) {
@@ -82,7 +92,7 @@ impl Pool {
         let work: &'static (dyn Fn(usize) + Sync) = unsafe { std::mem::transmute(work) };
         // SAFETY: `busy` makes this the only writer, and all workers are between
         // jobs: `running` was zero when the last owner of `busy` let go.
-        unsafe { *shared.job.get() = Some(Job { work, tasks }) };
+        unsafe { *shared.job.get() = Some(Job { work, tasks, each }) };
         shared.next.0.store(0, Relaxed);
         shared.running.0.store(self.workers.len(), Relaxed);
         // SeqCst here and at `asleep`: either a worker that falls asleep sees
@@ -93,7 +103,7 @@ impl Pool {
                 worker.thread().unpark();
             }
         }
-        shared.work_on(Job { work, tasks });
+        shared.work_on(Job { work, tasks, each }, 0);
         shared.wait_for_workers();
         let panicked = shared.panicked.0.swap(false, Relaxed);
         let payload = if panicked { shared.lock_panic().take() } else { None };
@@ -182,6 +192,8 @@ struct Line<T>(T);
 struct Job {
     work: &'static (dyn Fn(usize) + Sync),
     tasks: usize,
+    /// Task i belongs to thread i; otherwise whoever comes first takes it.
+    each: bool,
 }
 
 struct Shared {
@@ -221,7 +233,7 @@ impl Shared {
             // SAFETY: the epoch was read with Acquire after the job was written,
             // and the next write waits for this worker's decrement below.
             if let Some(job) = unsafe { *self.job.get() } {
-                self.work_on(job);
+                self.work_on(job, index + 1);
             }
             if self.running.0.fetch_sub(1, SeqCst) == 1 && self.waiting.0.load(SeqCst) {
                 let caller = self.caller.lock().unwrap_or_else(|e| e.into_inner());
@@ -250,9 +262,12 @@ impl Shared {
         }
     }
 
-    /// Takes tasks until none is left.
-    fn work_on(&self, job: Job) {
+    /// Takes tasks until none is left, or the one that belongs to this thread.
+    fn work_on(&self, job: Job, thread: usize) {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
+            if job.each {
+                return (job.work)(thread);
+            }
             loop {
                 let task = self.next.0.fetch_add(1, Relaxed);
                 if task >= job.tasks {
@@ -357,6 +372,19 @@ mod tests {
             for round in 0..2000 {
                 count(&pool, round % 17);
             }
+        }
+    }
+
+    #[test]
+    fn each_thread_gets_its_own_part() {
+        for threads in [1, 2, 3] {
+            let pool = Pool::new(threads);
+            let seen: Vec<Mutex<Vec<thread::ThreadId>>> = (0..threads).map(|_| Mutex::default()).collect();
+            for _ in 0..100 {
+                pool.run_each(|part| seen[part].lock().unwrap().push(thread::current().id()));
+            }
+            let seen: Vec<_> = seen.into_iter().map(|part| part.into_inner().unwrap()).collect();
+            assert!(seen.iter().all(|ids| ids.len() == 100 && ids.iter().all(|id| *id == ids[0])));
         }
     }
 
