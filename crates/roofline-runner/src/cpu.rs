@@ -2,6 +2,7 @@
 
 use crate::job::Job;
 use crate::kernel::{Ready, Runner, failed, unsupported};
+use crate::limit;
 use crate::session::serve as host;
 use crate::sys::tensor::{Element, Input, Output};
 use roofline_core::dtype::Dtype;
@@ -16,7 +17,8 @@ pub fn serve() -> ExitCode {
     host(CpuRunner)
 }
 
-/// Offers every implementation of the catalog that this processor can run, as `cpu/<name>`.
+/// Offers every implementation of the catalog that this processor can run, as `cpu/<name>`, and
+/// beside them the [probes](crate::limit) of its limits, as `limit/<name>`.
 pub struct CpuRunner;
 
 impl Runner for CpuRunner {
@@ -27,12 +29,15 @@ impl Runner for CpuRunner {
             runner: "cpu".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             devices: vec!["cpu".to_owned()],
-            offers: available.map(offer).collect(),
+            offers: available.map(offer).chain(limit::offers()).collect(),
             notes: BTreeMap::from([("isa".to_owned(), name_of(Isa::detect()))]),
         }
     }
 
     fn prepare(&mut self, job: Job) -> Result<Ready, Refusal> {
+        if let Some(probe) = job.implementation.strip_prefix("limit/") {
+            return limit::prepare(&probe.to_owned(), job);
+        }
         let name = job.implementation.strip_prefix("cpu/").unwrap_or_default();
         let row = catalog::find(&job.form(), name).filter(|row| (row.available)());
         let missing = || unsupported(format!("`{}` has no `{}`", job.implementation, job.form()));
@@ -97,12 +102,12 @@ fn tensors<T: Element, O: Element>(job: &mut Job) -> Result<(Vec<Input<T>>, Outp
 }
 
 /// One thread a core, as many as the implementation may use.
-fn pool(request: &Prepare, parallel: bool) -> Pool {
+pub(crate) fn pool(request: &Prepare, parallel: bool) -> Pool {
     let threads = if parallel { request.threads as usize } else { 1 };
     let cores: Vec<usize> = request.cores.iter().map(|core| *core as usize).take(threads).collect();
     if cores.is_empty() { Pool::new(threads) } else { Pool::on_cores(&cores) }
 }
 
-fn name_of(isa: Isa) -> String {
+pub(crate) fn name_of(isa: Isa) -> String {
     format!("{isa:?}").to_lowercase()
 }

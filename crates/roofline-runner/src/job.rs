@@ -89,6 +89,28 @@ impl Job {
         Ok(Output::new(memory, offset, bytes))
     }
 
+    /// The inputs and the output as bytes, whatever their dtypes.
+    pub fn bytes(&mut self) -> Result<(Vec<Input<u8>>, Output<u8>), Refusal> {
+        let places = self.request.tensors.iter().zip(&mut self.memory);
+        let (inputs, outputs): (Vec<_>, Vec<_>) = places.partition(|(place, _)| place.role == Role::Input);
+        let span = |place: &Place| (place.offset as usize, place.bytes as usize);
+        let inputs = inputs.into_iter().map(|(place, memory)| {
+            let ((offset, bytes), memory) = (span(place), memory.clone());
+            Input::new(memory.expect("inputs are not taken"), offset, bytes)
+        });
+        let inputs = inputs.collect();
+        match <[_; 1]>::try_from(outputs) {
+            Ok([(place, memory)]) => {
+                let (offset, bytes) = span(place);
+                let memory = memory
+                    .take()
+                    .ok_or_else(|| failed(format!("output `{}` is already in use", place.name)))?;
+                Ok((inputs, Output::new(memory, offset, bytes)))
+            }
+            Err(outputs) => Err(failed(format!("{} outputs, not one", outputs.len()))),
+        }
+    }
+
     fn find<T: Element>(&self, name: &str, role: Role) -> Result<(&Place, usize), Refusal> {
         let index = self.tensors.iter().position(|place| place.name == name && place.role == role);
         let index = index.ok_or_else(|| {

@@ -45,6 +45,7 @@ mod channel;
 mod clock;
 mod job;
 mod kernel;
+mod limit;
 mod session;
 mod table;
 

@@ -44,6 +44,9 @@ element! {
     i32 => I32,
 }
 
+// SAFETY: every byte is one. No dtype, but what every tensor is made of.
+unsafe impl sealed::Plain for u8 {}
+
 /// An input of a case: a slice in memory that can only be read.
 #[derive(Clone)]
 pub struct Input<T> {
@@ -53,13 +56,13 @@ pub struct Input<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> Input<T> {
+impl<T: sealed::Plain> Input<T> {
     pub(crate) fn new(memory: Arc<Mapping>, offset: usize, bytes: usize) -> Input<T> {
         Input { memory, offset, length: bytes / size_of::<T>(), element: PhantomData }
     }
 }
 
-impl<T: Element> Deref for Input<T> {
+impl<T: sealed::Plain> Deref for Input<T> {
     type Target = [T];
 
     #[inline]
@@ -81,7 +84,7 @@ pub struct Output<T> {
     element: PhantomData<T>,
 }
 
-impl<T: Element> Output<T> {
+impl<T: sealed::Plain> Output<T> {
     /// `memory` must have no other handle.
     pub(crate) fn new(memory: Arc<Mapping>, offset: usize, bytes: usize) -> Output<T> {
         assert_eq!(Arc::strong_count(&memory), 1);
@@ -89,7 +92,7 @@ impl<T: Element> Output<T> {
     }
 }
 
-impl<T: Element> Deref for Output<T> {
+impl<T: sealed::Plain> Deref for Output<T> {
     type Target = [T];
 
     #[inline]
@@ -100,7 +103,7 @@ impl<T: Element> Deref for Output<T> {
     }
 }
 
-impl<T: Element> DerefMut for Output<T> {
+impl<T: sealed::Plain> DerefMut for Output<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         let start = self.memory.at(self.offset, self.length * size_of::<T>()).cast::<T>();

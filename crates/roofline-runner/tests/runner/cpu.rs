@@ -3,7 +3,8 @@
 use crate::conductor::{Conductor, add, memory, read};
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Ask, Hello, Launched, Place, Prepare, Prepared, Role, VERSION};
+use roofline_core::ops::OPERATIONS;
+use roofline_core::protocol::{Ask, Hello, Launched, Offer, Place, Prepare, Prepared, Role, VERSION};
 use roofline_runner::cpu::CpuRunner;
 use roofline_runner::{Channel, Session};
 use std::fs::File;
@@ -16,12 +17,17 @@ fn start() -> Conductor {
     conductor
 }
 
+fn is_kernel(offer: &Offer) -> bool {
+    offer.implementation.starts_with("cpu/")
+}
+
 #[test]
 fn offers_cover_every_form() {
     let hello: Hello = start().ask(Ask::Hello { protocol: VERSION }).unwrap();
     hello.validate().unwrap();
     for form in ["add", "softmax", "rms-norm", "matmul", "matmul.nn"] {
-        let offers: Vec<_> = hello.offers.iter().filter(|offer| offer.operation == form).collect();
+        let offers: Vec<_> =
+            hello.offers.iter().filter(|offer| is_kernel(offer) && offer.operation == form).collect();
         assert!(offers.iter().any(|offer| offer.parallel) && offers.iter().any(|offer| !offer.parallel));
         assert!(offers.iter().all(|offer| offer.dtypes.contains(&Dtype::Bf16)), "{form}");
     }
@@ -31,7 +37,7 @@ fn offers_cover_every_form() {
 fn add_is_computed_by_every_rung() {
     let mut conductor = start();
     let hello: Hello = conductor.ask(Ask::Hello { protocol: VERSION }).unwrap();
-    for offer in hello.offers.iter().filter(|offer| offer.operation == "add") {
+    for offer in hello.offers.iter().filter(|offer| is_kernel(offer) && offer.operation == "add") {
         let mut request = add(&offer.implementation, 1001);
         (request.threads, request.cores) = (2, vec![0, 1]);
         let files: Vec<File> = request
@@ -46,6 +52,24 @@ fn add_is_computed_by_every_rung() {
         assert_eq!(prepared.threads, if offer.parallel { 2 } else { 1 });
         let _: Launched = conductor.ask(Ask::Launch { count: 1 }).unwrap();
         assert_eq!(read(&files[2], request.tensors[2].offset, 1001), [3.5; 1001]);
+    }
+}
+
+#[test]
+fn every_form_and_dtype_has_limits() {
+    let hello: Hello = start().ask(Ask::Hello { protocol: VERSION }).unwrap();
+    for operation in OPERATIONS {
+        for form in operation.forms() {
+            for (dtype, _) in operation.precisions {
+                let has = |family: &str| {
+                    let mut offers = hello.offers.iter().filter(|offer| offer.operation == form);
+                    offers.any(|o| o.implementation.starts_with(family) && o.dtypes.contains(dtype))
+                };
+                assert!(has("limit/traffic-"), "{form} of {dtype}");
+                // Plain Rust has no unit of its own for products of i8.
+                assert!(has("limit/compute-") || *dtype == Dtype::I8, "{form} of {dtype}");
+            }
+        }
     }
 }
 
@@ -90,6 +114,12 @@ fn every_offer_launches() {
             let place = request.tensors.iter().find(|place| place.role == Role::Output).unwrap();
             let mut bytes = vec![0; place.bytes as usize];
             output.read_exact_at(&mut bytes, 0).unwrap();
+            if offer.implementation.starts_with("limit/") {
+                // Probes compute no result; those of traffic write what they read.
+                let traffic = offer.implementation.starts_with("limit/traffic-");
+                assert_eq!(bytes.iter().all(|byte| *byte == 0), traffic, "{}", offer.implementation);
+                continue;
+            }
             let expected = if case.operation.name == "softmax" { 1.0 / 7.0 } else { 0.0 };
             let worst = (0..bytes.len() / place.dtype.size())
                 .map(|index| (place.dtype.read(&bytes, index) - expected).abs())

@@ -1,0 +1,106 @@
+//! Probes of a case's limits, as implementations: `limit/traffic-4`, `limit/compute-avx512-f32`.
+//!
+//! Every form of every operation has them, for they know nothing of the mathematics: a traffic
+//! probe sees the tensors of the case as bytes, a compute probe the amount of its work. What they
+//! write is not the result of the operation, and they are not judged by it.
+
+use crate::cpu::{name_of, pool};
+use crate::job::Job;
+use crate::kernel::{Ready, failed, unsupported};
+use roofline_core::case::Case;
+use roofline_core::dtype::Dtype;
+use roofline_core::ops::{OPERATIONS, Operation};
+use roofline_core::protocol::{Offer, Refusal};
+use roofline_cpu::probe::{self, Amount, Entry, PROBES, Probe};
+use roofline_cpu::{Cpu, Isa, Pool};
+use std::sync::OnceLock;
+
+/// Every probe that this processor can run, for every form of every operation.
+pub(crate) fn offers() -> impl Iterator<Item = Offer> {
+    let forms = OPERATIONS.iter().flat_map(|operation| operation.forms().map(move |form| (operation, form)));
+    forms.flat_map(|(operation, form)| {
+        let available = PROBES.iter().filter(|probe| (probe.available)());
+        let offers = available.map(move |probe| offer(probe, operation, &form));
+        // One that bounds no dtype at all is there for the peaks of the machine.
+        offers.filter_map(|(offer, probe)| {
+            (!offer.dtypes.is_empty() || probe.dtypes.is_empty()).then_some(offer)
+        })
+    })
+}
+
+fn offer(probe: &'static Probe, operation: &Operation, form: &str) -> (Offer, &'static Probe) {
+    let taken = operation.precisions.iter().filter(|(dtype, acc)| *acc == dtype.default_accumulator());
+    let bounded = taken.map(|(dtype, _)| *dtype).filter(|dtype| probe.dtypes.contains(&dtype.name()));
+    let offer = Offer {
+        implementation: format!("limit/{}", probe.name),
+        operation: form.to_owned(),
+        dtypes: bounded.collect::<Vec<Dtype>>(),
+        about: probe.about.to_owned(),
+        parallel: true,
+    };
+    (offer, probe)
+}
+
+/// The probe `name` on the tensors or the work of a case, whatever its dtype.
+pub(crate) fn prepare(name: &str, mut job: Job) -> Result<Ready, Refusal> {
+    let probe = probe::find(name).filter(|probe| (probe.available)());
+    let probe =
+        probe.ok_or_else(|| unsupported(format!("this processor has no `{}`", job.implementation)))?;
+    let cpu = Cpu::with(Isa::detect(), pool(&job, true));
+    let threads = cpu.pool.threads();
+    let costs = (threads > 1).then(|| Costs::of(&cpu.pool));
+    let ready = match probe.entry {
+        Entry::Traffic(way) => {
+            let isa = cpu.isa;
+            let (inputs, mut output) = job.bytes()?;
+            let count = inputs.len();
+            if count > MAX_INPUTS {
+                return Err(unsupported(format!("{count} inputs; probes know {MAX_INPUTS} at most")));
+            }
+            let ready = Ready::new(move || {
+                // On the stack: a launch takes nothing from the heap.
+                let mut slices: [&[u8]; MAX_INPUTS] = [&[]; MAX_INPUTS];
+                for (slice, input) in slices.iter_mut().zip(&inputs) {
+                    *slice = input;
+                }
+                way.walk(&cpu, &slices[..count], &mut output);
+            });
+            ready.note("unit", name_of(isa))
+        }
+        Entry::Compute(unit) => {
+            let amount = amount(&job)?;
+            let ready = Ready::new(move || unit.compute(&cpu, amount));
+            ready.note("unit", name.strip_prefix("compute-").unwrap_or(name))
+        }
+    };
+    let ready = ready.threads(threads as u32);
+    Ok(match costs {
+        Some(Costs { fork_join, wake_up }) => {
+            let nanoseconds = |seconds: f64| format!("{:.0} ns", seconds * 1e9);
+            ready.note("fork-join", nanoseconds(*fork_join)).note("wake-up", nanoseconds(*wake_up))
+        }
+        None => ready,
+    })
+}
+
+/// Most inputs whose traffic is modelled.
+const MAX_INPUTS: usize = 8;
+
+fn amount(job: &Job) -> Result<Amount, Refusal> {
+    let case: Case = job.case.parse().map_err(|error| failed(format!("{error}")))?;
+    let work = (case.operation.work)(&case);
+    Ok(Amount { multiply_adds: work.multiply_adds, simple: work.simple, special: work.special })
+}
+
+/// What threads cost, in seconds. A process has one number of threads, so it is measured once.
+struct Costs {
+    fork_join: f64,
+    wake_up: f64,
+}
+
+impl Costs {
+    fn of(pool: &Pool) -> &'static Costs {
+        static COSTS: OnceLock<Costs> = OnceLock::new();
+        COSTS.get_or_init(|| Costs { fork_join: probe::fork_join(pool), wake_up: probe::wake_up(pool) })
+    }
+}
