@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
-use crate::plan::PROBES;
+use crate::plan::is_limit;
 use crate::stage::{Seat, Stage};
 use roofline_core::case::Case;
 use roofline_core::judge::Judgement;
@@ -63,7 +63,7 @@ impl Lane {
 
     /// Whether this is a limit's probe, which computes nothing and so is not judged.
     pub fn is_probe(&self) -> bool {
-        self.seat.implementation.starts_with(PROBES)
+        is_limit(&self.seat.implementation)
     }
 
     pub fn is_live(&self) -> bool {

@@ -6,7 +6,7 @@
 use crate::failure::{Failure, Stop};
 use crate::instance::{Instance, draw_poison};
 use crate::lane::Lane;
-use crate::plan::{PROBES, PlannedRow, names};
+use crate::plan::{LIMIT, PlannedRow, names};
 use crate::stage::Stage;
 use crate::timing::{self, Shape, batch_for};
 use roofline_core::case::Cache;
@@ -141,7 +141,7 @@ fn find_limit(
         }
     }
     let best = |family: &str| {
-        let prefix = format!("{PROBES}{family}-");
+        let prefix = format!("{LIMIT}/{family}-");
         fastest(&members, |probe| probe.seat.implementation.starts_with(&prefix))
     };
     let families = [(best("traffic"), Limiter::Traffic), (best("compute"), Limiter::Compute)];

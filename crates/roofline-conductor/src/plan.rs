@@ -4,9 +4,6 @@ use roofline_core::case::Case;
 use roofline_core::protocol::Offer;
 use roofline_core::record::Record;
 
-/// The provider whose implementations are probes of a limit.
-pub const PROBES: &str = "limit/";
-
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub cases: Vec<PlannedCase>,
@@ -38,7 +35,8 @@ pub struct RunnerOffers {
 impl Plan {
     /// Every case with every implementation of its form that one of `patterns` matches.
     ///
-    /// No pattern matches all. Cases that no implementation has are left out.
+    /// No pattern matches all but the probes of limits, which a pattern has to name: `limit/*`. Cases
+    /// that no implementation has are left out.
     pub fn new(cases: Vec<Case>, runners: &[RunnerOffers], patterns: &[String]) -> Plan {
         let probes = ["limit/*".to_owned()];
         let cases = cases.into_iter().map(|case| PlannedCase {
@@ -92,14 +90,12 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
     for runner in runners {
         let form = case.form();
         for offer in runner.offers.iter().filter(|offer| offer.operation == form) {
-            let named = |pattern: &String| {
-                // Probes take part by themselves; as rows only those who ask for them by name get them.
-                let asks = !offer.implementation.starts_with(PROBES) || pattern.starts_with(PROBES);
-                asks && matches(pattern, &offer.implementation)
-            };
-            let wanted =
-                if patterns.is_empty() { named(&"*".to_owned()) } else { patterns.iter().any(named) };
             let offered = offer.dtypes.contains(&case.dtype);
+            let wanted = match is_limit(&offer.implementation) {
+                // A probe that does not bound the dtype is no gap that a row should show.
+                true => offered && patterns.iter().any(|p| is_limit(p) && matches(p, &offer.implementation)),
+                false => patterns.is_empty() || patterns.iter().any(|p| matches(p, &offer.implementation)),
+            };
             let same = |row: &&mut PlannedRow| {
                 row.implementation == offer.implementation && row.runner == runner.runner
             };
@@ -120,6 +116,14 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
 /// Whether `name` is an implementation, a glob of some, or the provider of this one.
 pub fn names(name: &str, implementation: &str) -> bool {
     matches(name, implementation) || implementation.split('/').next() == Some(name)
+}
+
+/// The provider of the probes that measure the limit of a case.
+pub const LIMIT: &str = "limit";
+
+/// Whether an implementation, or a pattern of some, is of the provider [`LIMIT`].
+pub fn is_limit(implementation: &str) -> bool {
+    implementation.split('/').next() == Some(LIMIT)
 }
 
 /// Whether `text` matches a pattern in which `*` stands for anything.
@@ -156,6 +160,31 @@ mod tests {
         ] {
             assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
         }
+    }
+
+    #[test]
+    fn probes_take_part_where_they_are_named() {
+        let offer = |implementation: &str| Offer {
+            implementation: implementation.to_owned(),
+            operation: "add".to_owned(),
+            dtypes: vec![Dtype::F32],
+            about: String::new(),
+            parallel: true,
+        };
+        let offers = vec![offer("cpu/plain"), offer("limit/traffic-1"), offer("limit/compute-avx2-f32")];
+        let runners = [RunnerOffers { runner: "cpu".to_owned(), offers }];
+        let rows = |patterns: &[&str], dtype: &str| -> Vec<String> {
+            let case = format!("add/{dtype}/rows=1,cols=1").parse().unwrap();
+            let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+            let plan = Plan::new(vec![case], &runners, &patterns);
+            plan.cases.iter().flat_map(|case| &case.rows).map(|row| row.implementation.clone()).collect()
+        };
+        assert_eq!(rows(&[], "f32"), ["cpu/plain"]);
+        assert_eq!(rows(&["*"], "f32"), ["cpu/plain"]);
+        assert_eq!(rows(&["*/*"], "f32"), ["cpu/plain"]);
+        assert_eq!(rows(&["limit/*"], "f32"), ["limit/traffic-1", "limit/compute-avx2-f32"]);
+        assert_eq!(rows(&["limit/traffic-*", "cpu/*"], "f32"), ["cpu/plain", "limit/traffic-1"]);
+        assert_eq!(rows(&["limit/*"], "bf16"), [""; 0]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::args::{List, What};
 use crate::commands::offers;
 use crate::error::Problem;
 use crate::{places, select};
+use roofline_conductor::plan::is_limit;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::protocol::Hello;
 use std::fmt::Write;
@@ -77,7 +78,9 @@ fn implementations(args: &List, forms: &[(&str, &str)]) -> Result<String, Proble
 
 fn lines(hello: &Hello, forms: &[(&str, &str)]) -> String {
     let mut text = String::new();
-    for offer in hello.offers.iter().filter(|offer| is_wanted(forms, &offer.operation)) {
+    // Probes have every operation; they bound implementations and are none.
+    let offers = hello.offers.iter().filter(|offer| !is_limit(&offer.implementation));
+    for offer in offers.filter(|offer| is_wanted(forms, &offer.operation)) {
         let dtypes: Vec<&str> = offer.dtypes.iter().map(|dtype| dtype.name()).collect();
         let _ = writeln!(
             text,

@@ -211,7 +211,7 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 fn exit_code(records: &[Record]) -> ExitCode {
     // A probe that failed is no row's failure; the rows that lack their limit say so.
-    let is_row = |record: &&Record| !record.implementation.starts_with(plan::PROBES);
+    let is_row = |record: &&Record| !plan::is_limit(&record.implementation);
     if records.iter().filter(is_row).any(|record| record.status.is_failure()) {
         ExitCode::from(4)
     } else {

@@ -4,7 +4,7 @@ use crate::args::Places;
 use crate::error::Problem;
 use crate::places;
 use roofline_conductor::offers::{OfferCache, ask};
-use roofline_conductor::plan::{RunnerOffers, matches};
+use roofline_conductor::plan::{LIMIT, RunnerOffers, matches};
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
 use roofline_core::protocol::{Hello, Offer};
@@ -69,7 +69,9 @@ pub fn needed(
 fn is_needed(spec: &RunnerSpec, places: &Places, patterns: &[String]) -> bool {
     let by_pattern = patterns.iter().any(|pattern| {
         let provider = pattern.split('/').next().unwrap_or_default();
-        provider == spec.name || (provider.contains('*') && spec.name == "cpu" && matches(provider, "cpu"))
+        provider == spec.name
+            || (provider == LIMIT && spec.is_built_in())
+            || (provider.contains('*') && spec.name == "cpu" && matches(provider, "cpu"))
     });
     let by_place = places.runner.iter().any(|place| {
         *place == spec.name
