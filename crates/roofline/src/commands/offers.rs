@@ -4,7 +4,7 @@ use crate::args::Places;
 use crate::error::Problem;
 use crate::places;
 use roofline_conductor::offers::{OfferCache, ask};
-use roofline_conductor::plan::{LIMIT, RunnerOffers, matches};
+use roofline_conductor::plan::RunnerOffers;
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
 use roofline_core::protocol::{Hello, Offer};
@@ -67,17 +67,13 @@ pub fn needed(
 }
 
 fn is_needed(spec: &RunnerSpec, places: &Places, patterns: &[String]) -> bool {
-    let by_pattern = patterns.iter().any(|pattern| {
-        let provider = pattern.split('/').next().unwrap_or_default();
-        provider == spec.name
-            || (provider == LIMIT && spec.is_built_in())
-            || (provider.contains('*') && spec.name == "cpu" && matches(provider, "cpu"))
-    });
+    let by_pattern = patterns.iter().any(|pattern| pattern.split('/').next() == Some(&spec.name));
     let by_place = places.runner.iter().any(|place| {
         *place == spec.name
             || (is_folder(place) && Path::new(place).canonicalize().is_ok_and(|path| path == spec.folder))
     });
-    by_pattern || by_place || (spec.name == "cpu" && patterns.is_empty())
+    // The built-in one hosts the probes of every limit, whoever is measured.
+    spec.is_built_in() || by_pattern || by_place
 }
 
 /// Whether `--runner` names a folder, not a name.
