@@ -258,6 +258,18 @@ pub enum Ended {
     HubFailed,
 }
 
+impl Ended {
+    pub fn name(self) -> &'static str {
+        match self {
+            Ended::Decided => "decided",
+            Ended::Looks => "looks",
+            Ended::Budget => "budget",
+            Ended::TotalBudget => "total-budget",
+            Ended::Slow => "slow",
+        }
+    }
+}
+
 /// What the gate saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gate {

@@ -113,6 +113,15 @@ impl Rounds {
         decided(&values, self.alpha)
     }
 
+    /// How many times as fast as another row of the same case in the same run, over the sets that
+    /// both took part in; `None` below six of them, or where the two had different hubs.
+    pub fn speed_over(&self, other: &Rounds) -> Option<Ratio> {
+        let pairs = self.to_hub.iter().zip(&other.to_hub);
+        let values: Vec<f64> = pairs.map(|(own, other)| other - own).collect();
+        let interval = decided(&values, self.alpha.min(other.alpha))?;
+        (self.hub == other.hub).then(|| Ratio::of(interval))
+    }
+
     /// The comparison with the hub; `None` below six sets.
     pub fn comparison(&self, delta: f64) -> Option<Comparison> {
         let interval = self.to_hub_interval()?;
@@ -153,6 +162,31 @@ mod tests {
         assert!((look(9, true).unwrap() - 0.008).abs() < 1e-12);
         assert_eq!(look(12, false), Some(0.003));
         assert!((look(24, false).unwrap() - 0.005).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rows_of_a_case_compare_through_their_hub() {
+        use crate::record::{Course, Ended, Kind};
+        use crate::units::Seconds;
+        let no_time = Seconds(0.0);
+        let course =
+            Course { kind: Kind::Long, warmup: 0, samples: 1, batch: 1, block: no_time, timer: no_time };
+        let rounds = |hub: &str, to_hub: Vec<f64>| Rounds {
+            hub: hub.to_owned(),
+            to_hub,
+            limit: None,
+            course,
+            alpha: ALPHA,
+            ended: Ended::Decided,
+        };
+        // The machine's moods are in both and go out; the seventh set has no partner.
+        let moods = [0.3, -0.2, 0.1, 0.0, -0.4, 0.2, 0.5];
+        let slow = rounds("hub", moods.to_vec());
+        let fast = rounds("hub", moods[..6].iter().map(|mood| mood - 2.0_f64.ln()).collect());
+        let speed = fast.speed_over(&slow).unwrap();
+        assert!((speed.value - 2.0).abs() < 1e-12 && speed.half_width() < 1e-12, "{speed:?}");
+        assert_eq!(fast.speed_over(&rounds("another", moods.to_vec())), None);
+        assert_eq!(fast.speed_over(&rounds("hub", moods[..5].to_vec())), None);
     }
 
     #[test]
