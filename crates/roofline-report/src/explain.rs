@@ -1,10 +1,13 @@
 //! Why a row is as it is: the facts behind its status, in words.
 
+mod measured;
+
 use crate::Style;
+use crate::figures;
 use crate::plot::plot;
 use crate::row::{Row, grade, seconds, worst};
 use crate::text::{Colour, count, escape, paint, plural, wrap};
-use roofline_core::protocol::OutputMode;
+use roofline_core::protocol::{Allocations, OutputMode};
 use roofline_core::record::{Grade, Record, Status};
 
 /// Columns of the plot when the terminal is wide enough.
@@ -12,8 +15,8 @@ const PLOT: usize = 64;
 /// Labels stand left of this column.
 const INDENT: usize = 10;
 
-/// A record in words: status and reason, gate, evidence, origin, samples as a plot, and the command
-/// that shows the same again.
+/// A record in words: status and reason, gate, what its time means and how it was measured, evidence,
+/// origin, samples as a plot, and the commands that settle an open question or show the same again.
 pub fn explain(record: &Record, style: Style) -> String {
     let row = Row::new(record);
     let width = Some(style.width.unwrap_or(80));
@@ -30,6 +33,9 @@ pub fn explain(record: &Record, style: Style) -> String {
         say(label, words);
     }
     say("gate", gate(record));
+    for (label, words) in measured::lines(&row) {
+        say(label, words);
+    }
     say("evidence", evidence(&row));
     say("source", source(record));
     for (name, note) in &record.provenance.notes {
@@ -42,7 +48,10 @@ pub fn explain(record: &Record, style: Style) -> String {
             text += &wrap(&line, width, &" ".repeat(INDENT), &" ".repeat(INDENT));
         }
     }
-    // Not wrapped, so that it can be copied.
+    // Not wrapped, so that they can be copied.
+    if let Some(command) = measured::settle(&row) {
+        text += &format!("{:INDENT$}{}\n", "settle", escape(&command));
+    }
     text += &format!("{:INDENT$}{}\n", "reproduce", escape(&record.reproduce));
     text
 }
@@ -128,6 +137,20 @@ fn evidence(row: &Row) -> String {
     }
     if evidence.workspace.0 > 0 {
         facts.push(format!("workspace {}", evidence.workspace));
+    }
+    if let Some(allocations) = evidence.allocations {
+        let Allocations { count, bytes } = allocations;
+        facts.push(format!(
+            "{} allocations of {} B a launch",
+            figures::number(count),
+            figures::number(bytes)
+        ));
+    }
+    if let Some(steal) = evidence.steal {
+        facts.push(format!("{} of the machine's time given to others by its host", figures::percent(steal)));
+    }
+    if let Some(switches) = evidence.switches {
+        facts.push(format!("taken off its core {}", plural(switches, "time")));
     }
     if let Some(prepare) = evidence.prepare {
         facts.push(format!("prepared in {}", seconds(prepare)));

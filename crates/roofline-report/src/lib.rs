@@ -6,15 +6,23 @@
 //! its line to [`FORMATS`].
 #![forbid(unsafe_code)]
 
+mod columns;
 mod explain;
+mod figures;
 mod formats;
+mod grid;
+mod order;
 mod plot;
 mod row;
+mod scaling;
+mod spread;
 mod text;
 
 pub use explain::explain;
-pub use formats::csv::COLUMNS as CSV_COLUMNS;
+pub use formats::csv::columns as csv_columns;
 pub use formats::{FORMATS, Format, UnknownFormat};
+pub use order::Sort;
+pub use scaling::scaling;
 
 use roofline_core::record::{Record, Run};
 
@@ -23,6 +31,8 @@ use roofline_core::record::{Record, Run};
 pub struct Report<'a> {
     pub run: Option<&'a Run>,
     pub records: &'a [Record],
+    /// Order of the rows in tables and CSV; JSON has them as they are.
+    pub sort: Sort,
 }
 
 /// How text for people looks; formats for programs ignore it.

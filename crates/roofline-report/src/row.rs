@@ -1,14 +1,22 @@
 //! What a record shows in one row, for every format alike.
 
+use crate::figures;
+use crate::spread::Spread;
 use crate::text::{Colour, NONE, count, escape, plural, shorten, width};
 use roofline_core::case::Case;
 use roofline_core::judge::Fault;
 use roofline_core::ops::RateUnit;
-use roofline_core::record::{Grade, Record, Sample, Status};
+use roofline_core::protocol::OutputMode;
+use roofline_core::record::{Ended, Grade, Kind, Limiter, Record, Sample, Status};
 use roofline_core::stats::quantile;
 use roofline_core::units::{BytesPerSecond, FlopsPerSecond, Seconds};
+use roofline_core::verdict::{Comparison, FEWEST_SETS, Ratio, Word};
 use std::fmt;
 
+/// A difference within this is none that counts.
+pub(crate) const DELTA: f64 = 0.01;
+/// Steal and the cost of the clock are noted from this share on.
+const NOTABLE: f64 = 0.01;
 /// Longest status in a table, in columns; longer reasons stand below it.
 pub(crate) const LONGEST_STATUS: usize = 48;
 /// In less room than this a reason is not begun.
@@ -18,7 +26,7 @@ pub(crate) const LEAST_REASON: usize = 24;
 pub(crate) struct Row<'a> {
     pub(crate) record: &'a Record,
     /// `None` when the id is not one, as an old or damaged store may have it.
-    case: Option<Case>,
+    pub(crate) case: Option<Case>,
 }
 
 /// What a row says for the rate: of traffic or of arithmetic, as its operation has it.
@@ -117,9 +125,78 @@ impl<'a> Row<'a> {
         self.rate().map_or(NONE.to_owned(), |rate| rate.to_string())
     }
 
-    /// How far the time can be believed; a row without a time has no grade.
-    pub(crate) fn grade(&self) -> Option<&'static str> {
-        self.time(0.5).map(|_| grade(self.record.evidence.grade))
+    /// Share of the measured limit, and which limit; only a row that is `ok` has one.
+    pub(crate) fn of_limit(&self) -> Option<(Ratio, Limiter)> {
+        self.time(0.5)?;
+        self.record.of_limit().filter(|(share, _)| is_sane(share))
+    }
+
+    pub(crate) fn of_limit_text(&self) -> String {
+        let share =
+            |(share, limiter): (Ratio, Limiter)| format!("{} {}", figures::share(share), limiter.name());
+        self.of_limit().map_or(NONE.to_owned(), share)
+    }
+
+    /// What the row was compared with on request: a hub that is a probe is of the limit's making.
+    pub(crate) fn hub(&self) -> Option<&'a str> {
+        let hub = &self.record.rounds.as_ref()?.hub;
+        (!is_probe(hub)).then_some(hub)
+    }
+
+    /// The row beside its hub, whatever that is; the hub itself has no such thing.
+    pub(crate) fn comparison(&self) -> Option<Comparison> {
+        self.time(0.5)?;
+        let rounds = self.record.rounds.as_ref().filter(|rounds| rounds.hub != self.record.implementation)?;
+        rounds.comparison(DELTA).filter(|comparison| is_sane(&comparison.speed))
+    }
+
+    /// The comparison that was asked for.
+    pub(crate) fn against(&self) -> Option<Comparison> {
+        self.hub().and_then(|_| self.comparison())
+    }
+
+    /// The speed beside the hub; in words what the number alone does not say.
+    pub(crate) fn against_text(&self) -> String {
+        let Some(Comparison { word, speed, .. }) = self.against() else { return NONE.to_owned() };
+        match word {
+            Word::Faster | Word::Slower => figures::speed(speed),
+            Word::Same | Word::Inconclusive => format!("{} {}", figures::speed(speed), word.name()),
+        }
+    }
+
+    /// What to know of a time before believing it, in short words; a row without a time has none.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let Some(median) = self.time(0.5) else { return Vec::new() };
+        let evidence = &self.record.evidence;
+        let mut notes = vec![grade(evidence.grade).to_owned()];
+        if let Some(rounds) = &self.record.rounds {
+            notes.push(sets(rounds.to_hub.len(), rounds.ended, self.launches()));
+            let timer = rounds.course.timer.0 / (median.0 * f64::from(rounds.course.batch.max(1)));
+            if timer > NOTABLE {
+                notes.push(format!("timer {}", figures::percent(timer)));
+            }
+            if rounds.course.kind == Kind::Cold {
+                notes.push("cold".to_owned());
+            }
+        }
+        notes.extend(Spread::of(self.record).notes());
+        if let Some(steal) = evidence.steal.filter(|steal| *steal > NOTABLE) {
+            notes.push(format!("steal {}", figures::percent(steal)));
+        }
+        if evidence.output == OutputMode::Fresh {
+            notes.push("fresh output".to_owned());
+        }
+        notes
+    }
+
+    pub(crate) fn notes_text(&self) -> String {
+        let notes = self.notes();
+        if notes.is_empty() { NONE.to_owned() } else { notes.join(", ") }
+    }
+
+    /// Launches that were timed.
+    fn launches(&self) -> u64 {
+        self.record.samples.iter().map(|sample| u64::from(sample.batch.max(1))).sum()
     }
 
     /// Elements outside the bound, of those checked.
@@ -163,6 +240,39 @@ impl<'a> Row<'a> {
     }
 }
 
+/// Sets in short, and why there are no more where that is not a decision; so few that no interval
+/// stands on them are said to be.
+fn sets(sets: usize, ended: Ended, launches: u64) -> String {
+    let why = match ended {
+        Ended::Slow => {
+            return format!(
+                "slow: {} {}",
+                count(launches),
+                if launches == 1 { "launch" } else { "launches" }
+            );
+        }
+        Ended::Budget => ", budget",
+        Ended::TotalBudget => ", total budget",
+        Ended::Decided | Ended::Looks => "",
+    };
+    let few = if sets < FEWEST_SETS { ", too few" } else { "" };
+    format!("{}{few}{why}", plural(sets as u64, "set"))
+}
+
+/// Whether an interval can be shown: what overflows is of a damaged record.
+pub(crate) fn is_sane(ratio: &Ratio) -> bool {
+    ratio.low > 0.0 && ratio.high.is_finite()
+}
+
+/// Whether an implementation is a probe of a limit.
+pub(crate) fn is_probe(implementation: &str) -> bool {
+    implementation.starts_with("limit/")
+}
+
+pub(crate) fn provider(implementation: &str) -> &str {
+    implementation.split_once('/').map_or(implementation, |(provider, _)| provider)
+}
+
 pub(crate) fn grade(grade: Grade) -> &'static str {
     match grade {
         Grade::Claimed => "claimed",
@@ -185,13 +295,13 @@ pub(crate) fn seconds(time: Seconds) -> String {
 }
 
 /// How many rows have each status, as `3 rows: 2 ok, 1 wrong`.
-pub(crate) fn summary(records: &[Record]) -> String {
-    if records.is_empty() {
+pub(crate) fn summary(rows: &[Row]) -> String {
+    if rows.is_empty() {
         return "no rows".to_owned();
     }
     let counts = Status::ALL.iter().filter_map(|status| {
-        let n = records.iter().filter(|record| record.status == *status).count();
+        let n = rows.iter().filter(|row| row.record.status == *status).count();
         (n > 0).then(|| format!("{n} {status}"))
     });
-    format!("{}: {}", plural(records.len() as u64, "row"), counts.collect::<Vec<_>>().join(", "))
+    format!("{}: {}", plural(rows.len() as u64, "row"), counts.collect::<Vec<_>>().join(", "))
 }

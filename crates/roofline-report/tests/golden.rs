@@ -5,10 +5,13 @@
 use roofline_core::judge::Fault;
 use roofline_core::ops::Work;
 use roofline_core::pattern::Pattern;
-use roofline_core::protocol::OutputMode;
-use roofline_core::record::{Evidence, Gate, Grade, Provenance, Record, Run, SCHEMA, Sample, Status};
+use roofline_core::protocol::{Allocations, OutputMode};
+use roofline_core::record::{
+    Course, Ended, Evidence, Gate, Grade, Kind, Limit, Limiter, Provenance, Record, Rounds, Run, SCHEMA,
+    Sample, Status,
+};
 use roofline_core::units::{Bytes, Seconds};
-use roofline_report::{FORMATS, Report, Style, explain};
+use roofline_report::{FORMATS, Format, Report, Sort, Style, explain, scaling};
 use std::fs;
 use std::path::Path;
 
@@ -73,14 +76,133 @@ fn softmax() -> Work {
     }
 }
 
+/// Sets about `mean`, beside a probe that took 0.93 of the time.
+fn rounds(hub: &str, mean: f64, sets: u32) -> Rounds {
+    let around = |mean: f64, step: f64| (0..sets).map(|i| mean + step * f64::from(i * 5 % 7)).collect();
+    Rounds {
+        hub: hub.to_owned(),
+        to_hub: around(mean, 0.001),
+        limit: Some(Limit {
+            probe: "limit/traffic-stream".to_owned(),
+            by: Limiter::Traffic,
+            to_hub: around(mean - 0.0726, 0.0),
+        }),
+        course: Course {
+            kind: Kind::Long,
+            warmup: 1,
+            samples: 1,
+            batch: 1,
+            block: Seconds(0.16),
+            timer: Seconds(2.4e-8),
+        },
+        alpha: 0.01,
+        ended: if sets == 12 { Ended::Decided } else { Ended::Budget },
+    }
+}
+
+/// A row that took `milliseconds` in its case, `to_hub` beside its hub.
+fn timed(case: &str, implementation: &str, threads: u32, milliseconds: f64, rounds: Rounds) -> Record {
+    let sets = rounds.to_hub.len() as u32;
+    let sample = |i| Sample {
+        set: i,
+        visit: i,
+        batch: 1,
+        nanoseconds: 1e6 * milliseconds * (1.0 + f64::from(i) * 1e-4),
+    };
+    Record {
+        work: softmax(),
+        samples: (0..sets.max(3)).map(sample).collect(),
+        rounds: Some(rounds),
+        evidence: Evidence {
+            grade: Grade::Corroborated,
+            threads,
+            threads_seen: threads,
+            ..Evidence::default()
+        },
+        reproduce: format!("roofline run {case} -i {implementation} --seed 7"),
+        ..row(case, implementation, Status::Ok, "")
+    }
+}
+
+/// What the table of a comparison has to tell: the hub, one the same, one undecided, one disturbed,
+/// one slow, the probe.
+fn compared() -> Vec<Record> {
+    let hub = Rounds { to_hub: vec![0.0; 12], ..rounds("torch/eager", 0.0, 12) };
+    let spread = |mean, step: f64, sets: u32| Rounds {
+        to_hub: (0..sets).map(|i| mean + step * f64::from(i * 5 % 7 % 3)).collect(),
+        ..rounds("torch/eager", mean, sets)
+    };
+    let disturbed = Record {
+        samples: (0..300)
+            .map(|i| {
+                let slow = if i % 60 < 30 { 1.0 } else { 1.25 };
+                let stray = if i % 40 == 7 { 3.0 } else { 1.0 };
+                let nanoseconds = 9e6 * slow * stray * (1.0 + f64::from(i * 37 % 11) * 1e-3);
+                Sample { set: i / 60, visit: i, batch: 1, nanoseconds }
+            })
+            .collect(),
+        evidence: Evidence {
+            threads: 1,
+            threads_seen: 1,
+            steal: Some(0.034),
+            output: OutputMode::Fresh,
+            ..Evidence::default()
+        },
+        ..timed(SOFTMAX, "numpy/loop", 1, 9.0, spread(0.11, 0.002, 5))
+    };
+    let slow = Rounds { ended: Ended::Slow, to_hub: Vec::new(), ..rounds("torch/eager", 0.0, 0) };
+    vec![
+        measured(),
+        timed(SOFTMAX, "torch/eager", 2, 8.2, hub),
+        timed(SOFTMAX, "torch/compiled", 2, 8.22, spread(0.001, 0.001, 12)),
+        timed(SOFTMAX, "cpu/unsure", 1, 8.4, spread(-0.01, 0.02, 6)),
+        disturbed,
+        timed(SOFTMAX, "cpu/plain", 1, 2500.0, slow),
+        timed(SOFTMAX, "limit/traffic-stream", 2, 4.9, rounds("torch/eager", -0.5, 12)),
+        wrong(),
+    ]
+}
+
+/// One operation over rows and threads: paired in cases that both take part in.
+fn scaled() -> Vec<Record> {
+    let mut records = Vec::new();
+    for (rows, serial, parallel) in [(16, 0.010, 0.013), (256, 0.16, 0.09), (4096, 2.6, 1.4)] {
+        for threads in [1, 2] {
+            let limit = if threads == 1 { "" } else { "/threads=2" };
+            let case = format!("softmax/f32/rows={rows},cols=1024{limit}");
+            let used = if rows == 16 { 1 } else { threads };
+            let both = if used == 1 { serial * 1.05 } else { parallel };
+            let beside = |time: f64, stir: u32| Rounds {
+                to_hub: (0..6)
+                    .map(|i| (time / (serial * 0.9)).ln() + 0.001 * f64::from(i * stir % 7))
+                    .collect(),
+                ..rounds("limit/traffic-stream", 0.0, 6)
+            };
+            records.push(timed(&case, "cpu/three-pass", 1, serial * 3.0, beside(serial * 3.0, 2)));
+            records.push(timed(&case, "cpu/vector", 1, serial, beside(serial, 3)));
+            records.push(timed(&case, "cpu/parallel", used, both, beside(both, 5)));
+        }
+    }
+    // Serial and parallel never met here.
+    let alone = |case: &str, name: &str, threads, time| Record {
+        rounds: None,
+        ..timed(case, name, threads, time, rounds("cpu/plain", 0.0, 6))
+    };
+    records.push(alone(MATMUL, "cpu/packed", 1, 8.0));
+    records.push(alone(&format!("{MATMUL}/threads=2"), "cpu/packed-parallel", 2, 4.3));
+    records.push(row(MATMUL, "torch/eager", Status::Unsupported, "bf16 products need a newer build"));
+    records
+}
+
 fn measured() -> Record {
     let samples = |i: u32| {
         // A skewed heap with one interruption.
         let late = f64::from(i * 7919 % 101) / 100.0;
         let nanoseconds = if i == 77 { 2e7 } else { 5.25e6 + 4e5 * late * late * late };
-        Sample { set: 0, visit: i / 5, batch: 1, nanoseconds }
+        Sample { set: i / 20, visit: i / 5, batch: 1, nanoseconds }
     };
     Record {
+        rounds: Some(rounds("torch/eager", -0.432, 12)),
         work: softmax(),
         gate: Gate {
             launches: 12,
@@ -90,7 +212,7 @@ fn measured() -> Record {
             judged_visits: 40,
             ..Gate::default()
         },
-        samples: (0..200).map(samples).collect(),
+        samples: (0..240).map(samples).collect(),
         evidence: Evidence {
             grade: Grade::Corroborated,
             wall_per_launch: Some(Seconds(0.005_33)),
@@ -101,7 +223,9 @@ fn measured() -> Record {
             workspace: Bytes(16 << 10),
             output: OutputMode::InPlace,
             prepare: Some(Seconds(0.0012)),
-            ..Evidence::default()
+            allocations: Some(Allocations { count: 2.0, bytes: 4096.0 }),
+            steal: Some(0.002),
+            switches: Some(31),
         },
         ..row(SOFTMAX, "cpu/online-512", Status::Ok, "")
     }
@@ -158,7 +282,7 @@ fn records() -> Vec<Record> {
 #[test]
 fn every_format() {
     let (run, records) = (run(), records());
-    let report = Report { run: Some(&run), records: &records };
+    let report = Report { run: Some(&run), records: &records, sort: Sort::Case };
     for format in FORMATS {
         hold(&format!("report.{}", format.name), &(format.write)(&report, Style::default()));
     }
@@ -167,20 +291,76 @@ fn every_format() {
 #[test]
 fn tables_of_several_widths() {
     let records = records();
-    let report = Report { run: None, records: &records };
+    let report = Report { run: None, records: &records, sort: Sort::Case };
     for width in [40, 80, 120, 160] {
         let style = Style { colour: false, width: Some(width) };
         hold(&format!("table-{width}.txt"), &(FORMATS[0].write)(&report, style));
     }
     hold("table-colour.txt", &(FORMATS[0].write)(&report, Style { colour: true, width: Some(120) }));
-    let empty = Report { run: None, records: &[] };
+    let empty = Report { run: None, records: &[], sort: Sort::Case };
     assert_eq!((FORMATS[0].write)(&empty, Style::default()), "no rows\n");
 }
 
 #[test]
+fn tables_of_a_comparison() {
+    let records = compared();
+    let report = Report { run: None, records: &records, sort: Sort::Case };
+    for width in [40, 80, 100, 120, 160, 200] {
+        let style = Style { colour: false, width: Some(width) };
+        hold(&format!("compared-{width}.txt"), &(FORMATS[0].write)(&report, style));
+    }
+    let markdown = Format::find("markdown").unwrap();
+    hold("compared.markdown", &(markdown.write)(&report, Style::default()));
+    let csv = Format::find("csv").unwrap();
+    hold("compared.csv", &(csv.write)(&report, Style::default()));
+}
+
+#[test]
+fn sorted_tables() {
+    let records = compared();
+    let order = |sort| -> Vec<&str> {
+        let table = (FORMATS[0].write)(&Report { run: None, records: &records, sort }, Style::default());
+        let names = table.lines().skip(1).take(7).filter_map(|line| line.split_whitespace().nth(1));
+        let known =
+            |name: &str| records.iter().map(|record| &*record.implementation).find(|known| *known == name);
+        names.filter_map(known).collect()
+    };
+    assert_eq!(order(Sort::Case)[..3], ["cpu/online-512", "torch/eager", "torch/compiled"]);
+    assert_eq!(order(Sort::Median)[4..], ["numpy/loop", "cpu/plain", "mine/fast"]);
+    assert_eq!(order(Sort::Rate), order(Sort::Median));
+    // The best first; rows without a comparison last, as they were.
+    let against = order(Sort::Against);
+    assert_eq!(against[0], "cpu/online-512");
+    assert_eq!(against[3..], ["torch/eager", "numpy/loop", "cpu/plain", "mine/fast"]);
+    assert_eq!(order(Sort::Implementation)[..3], ["cpu/online-512", "cpu/plain", "cpu/unsure"]);
+}
+
+#[test]
+fn probes_are_shown_when_there_is_nothing_else() {
+    let mut records = compared();
+    records.retain(|record| record.implementation.starts_with("limit/"));
+    let report = Report { run: None, records: &records, sort: Sort::Case };
+    let table = (FORMATS[0].write)(&report, Style::default());
+    assert!(table.contains("limit/traffic-stream") && table.ends_with("1 row: 1 ok\n"), "{table}");
+}
+
+#[test]
+fn scaling_tables() {
+    let records = scaled();
+    let report = Report { run: None, records: &records, sort: Sort::Case };
+    hold("scaling.txt", &scaling(&report, Style::default()));
+    hold("scaling-40.txt", &scaling(&report, Style { colour: false, width: Some(40) }));
+    let empty = Report { run: None, records: &[], sort: Sort::Case };
+    assert_eq!(scaling(&empty, Style::default()), "without a time: no rows\n");
+}
+
+#[test]
 fn explanations() {
-    hold("explain-ok.txt", &explain(&measured(), Style::default()));
-    hold("explain-wrong.txt", &explain(&wrong(), Style::default()));
+    let told = ["cpu/online-512", "cpu/unsure", "numpy/loop", "cpu/plain", "mine/fast"];
+    for record in compared().into_iter().filter(|record| told.contains(&&*record.implementation)) {
+        let name = record.implementation.replace('/', "-");
+        hold(&format!("explain-{name}.txt"), &explain(&record, Style::default()));
+    }
     let suspect = Record { status: Status::Suspect, why: "faster than its limit".to_owned(), ..measured() };
     hold("explain-suspect.txt", &explain(&suspect, Style { colour: true, width: Some(60) }));
 }
@@ -188,7 +368,7 @@ fn explanations() {
 #[test]
 fn a_wrong_row_has_no_time_in_any_format_for_people() {
     let records = [wrong()];
-    let report = Report { run: None, records: &records };
+    let report = Report { run: None, records: &records, sort: Sort::Case };
     for format in FORMATS.iter().filter(|format| !format.name.starts_with("json")) {
         let text = (format.write)(&report, Style::default());
         assert!(!text.contains("1.00 ms") && !text.contains("0.001,"), "{text}");

@@ -5,13 +5,18 @@ mod records;
 
 use proptest::prelude::*;
 use records::{any_record, record, run};
-use roofline_core::record::{Record, Run, Sample, Status};
-use roofline_report::{CSV_COLUMNS, FORMATS, Format, Report, Style, explain};
+use roofline_core::record::{Record, Run, SCHEMA, Sample, Status};
+use roofline_report::{FORMATS, Format, Report, Sort, Style, csv_columns, explain, scaling};
 use unicode_width::UnicodeWidthStr;
 
 fn write(format: &str, records: &[Record], style: Style) -> String {
     let run = run("run");
-    (Format::find(format).unwrap().write)(&Report { run: Some(&run), records }, style)
+    let report = Report { run: Some(&run), records, sort: Sort::default() };
+    (Format::find(format).unwrap().write)(&report, style)
+}
+
+fn scale(records: &[Record], style: Style) -> String {
+    scaling(&Report { run: None, records, sort: Sort::default() }, style)
 }
 
 /// Fields of each line of a CSV text, by the grammar of RFC 4180.
@@ -50,18 +55,19 @@ fn without_colour(text: &str) -> String {
 fn likely() -> impl Strategy<Value = Record> {
     let cases =
         ["softmax/f32/rows=4096,cols=4096/threads=2", "matmul.nn/bf16/m=1,n=2,k=3", "add/f64/rows=1,cols=0"];
-    (any_record(), proptest::option::of(proptest::sample::select(cases.to_vec())), any::<bool>()).prop_map(
-        |(mut record, case, ok)| {
-            if let Some(case) = case {
-                record.case = case.to_owned();
-                record.implementation = "cpu/online-512".to_owned();
-            }
-            if ok {
-                record.status = Status::Ok;
-            }
-            record
-        },
-    )
+    let implementations = ["cpu/online-512", "cpu/plain", "torch/eager", "limit/traffic"];
+    let implementation = proptest::sample::select(implementations.to_vec());
+    let case = proptest::option::of(proptest::sample::select(cases.to_vec()));
+    (any_record(), case, implementation, any::<bool>()).prop_map(|(mut record, case, implementation, ok)| {
+        if let Some(case) = case {
+            record.case = case.to_owned();
+            record.implementation = implementation.to_owned();
+        }
+        if ok {
+            record.status = Status::Ok;
+        }
+        record
+    })
 }
 
 proptest! {
@@ -73,7 +79,7 @@ proptest! {
         let read: Vec<Record> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         prop_assert_eq!(&read, &records);
         let value: serde_json::Value = serde_json::from_str(&write("json", &records, Style::default())).unwrap();
-        prop_assert_eq!(&value["schema"], 1);
+        prop_assert_eq!(&value["schema"], SCHEMA);
         prop_assert_eq!(serde_json::from_value::<Run>(value["run"].clone()).unwrap(), run("run"));
         prop_assert_eq!(value.as_object().unwrap().len(), 3);
         // Through text again: a float takes the shortest way only there.
@@ -84,18 +90,30 @@ proptest! {
     #[test]
     fn csv_reads_back(records in proptest::collection::vec(likely(), 0..4)) {
         let lines = parse_csv(&write("csv", &records, Style::default()));
-        prop_assert_eq!(&lines[0], CSV_COLUMNS);
+        let columns: Vec<&str> = csv_columns().collect();
+        prop_assert_eq!(&lines[0], &columns);
         prop_assert_eq!(lines.len(), records.len() + 1);
-        let column = |name: &str| CSV_COLUMNS.iter().position(|column| *column == name).unwrap();
+        let column = |name: &str| columns.iter().position(|column| *column == name).unwrap();
         for (line, record) in lines[1..].iter().zip(&records) {
-            prop_assert_eq!(line.len(), CSV_COLUMNS.len());
+            prop_assert_eq!(line.len(), columns.len());
             prop_assert_eq!(&line[column("case")], &record.case);
             prop_assert_eq!(&line[column("why")], &record.why);
             prop_assert_eq!(&line[column("reproduce")], &record.reproduce);
             prop_assert_eq!(line[column("gate_score")].parse::<f64>().unwrap(), record.gate.score);
             prop_assert_eq!(&line[column("status")], record.status.name());
             if record.status != Status::Ok {
-                prop_assert_eq!(&line[column("median_seconds")], "");
+                for name in ["median_seconds", "of_limit", "speed", "mad_seconds"] {
+                    prop_assert_eq!(&line[column(name)], "");
+                }
+            }
+            // No number without its interval.
+            for [value, low, high] in
+                [["of_limit", "of_limit_low", "of_limit_high"], ["speed", "speed_low", "speed_high"]]
+            {
+                let number = |name| line[column(name)].parse::<f64>().ok();
+                let (value, low, high) = (number(value), number(low), number(high));
+                prop_assert!(value.is_some() == low.is_some() && value.is_some() == high.is_some());
+                prop_assert!(value.is_none() || low <= value && value <= high);
             }
         }
     }
@@ -113,6 +131,35 @@ proptest! {
     }
 
     #[test]
+    fn scaling_keeps_to_the_width(records in proptest::collection::vec(likely(), 0..5), width in 40u16..=200) {
+        let text = scale(&records, Style { colour: false, width: Some(width) });
+        for line in text.lines() {
+            prop_assert!(line.width() <= usize::from(width), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn sorting_loses_no_row_and_puts_the_best_first(
+        records in proptest::collection::vec(likely(), 0..6), sort in proptest::sample::select(Sort::ALL),
+    ) {
+        let report = Report { run: None, records: &records, sort };
+        let lines = parse_csv(&(Format::find("csv").unwrap().write)(&report, Style::default()));
+        prop_assert_eq!(lines.len(), records.len() + 1);
+        let (name, sign) = match sort {
+            Sort::Median => ("median_seconds", 1.0),
+            Sort::Rate => ("rate", -1.0),
+            Sort::OfLimit => ("of_limit", -1.0),
+            _ => return Ok(()),
+        };
+        let column = csv_columns().position(|column| column == name).unwrap();
+        let keys: Vec<f64> = lines[1..]
+            .iter()
+            .map(|line| line[column].parse().map_or(f64::INFINITY, |value: f64| sign * value))
+            .collect();
+        prop_assert!(keys.is_sorted(), "{keys:?}");
+    }
+
+    #[test]
     fn colour_says_nothing_that_words_do_not(records in proptest::collection::vec(likely(), 0..5), width in 40u16..=200) {
         let plain = write("table", &records, Style { colour: false, width: Some(width) });
         let colourful = write("table", &records, Style { colour: true, width: Some(width) });
@@ -125,7 +172,7 @@ proptest! {
         let style = Style { colour: false, width };
         let records = [record];
         let texts = ["table", "markdown"].map(|format| write(format, &records, style));
-        for text in texts.iter().chain([&explain(&records[0], style)]) {
+        for text in texts.iter().chain([&explain(&records[0], style), &scale(&records, style)]) {
             let stray = text.chars().find(|c| c.is_control() && *c != '\n' || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));
             prop_assert_eq!(stray, None, "{}", text);
         }
@@ -134,7 +181,7 @@ proptest! {
     #[test]
     fn explanations_keep_to_the_width(record in likely(), width in 40u16..=200) {
         for line in explain(&record, Style { colour: false, width: Some(width) }).lines() {
-            prop_assert!(line.starts_with("reproduce ") || line.width() <= usize::from(width), "{line:?}");
+            prop_assert!(line.starts_with("reproduce ") || line.starts_with("settle ") || line.width() <= usize::from(width), "{line:?}");
         }
     }
 }

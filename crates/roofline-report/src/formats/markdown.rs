@@ -1,22 +1,28 @@
 //! A table in GitHub's Markdown, then a list of the rows that failed.
 
-use super::table::{HEADER, cells};
+use crate::columns::{STATUS, columns};
+use crate::order::shown;
 use crate::row::{LONGEST_STATUS, Row, summary, worst};
 use crate::text::escape;
 use crate::{Report, Style};
 
 pub(super) fn write(report: &Report, _: Style) -> String {
-    let rows: Vec<Row> = report.records.iter().map(Row::new).collect();
+    let rows = shown(report);
+    let columns = columns(&rows);
     let mut text = String::new();
     if !rows.is_empty() {
-        text += &format!("| {} |\n", HEADER.join(" | "));
-        text += "| --- | --- | ---: | ---: | ---: | --- | --- |\n";
+        let headers = columns.iter().map(|column| literal(&column.header)).chain([STATUS.to_owned()]);
+        text += &line(headers);
+        let rules = columns.iter().map(|column| if column.right { "---:" } else { "---" }).chain(["---"]);
+        text += &line(rules.map(str::to_owned));
         for row in &rows {
-            text += &format!("| {} |\n", cells(row, LONGEST_STATUS).map(|cell| literal(&cell)).join(" | "));
+            let cells =
+                columns.iter().map(|column| (column.cell)(row)).chain([row.status_text(LONGEST_STATUS)]);
+            text += &line(cells.map(|cell| literal(&cell)));
         }
         text.push('\n');
     }
-    text += &format!("{}.\n", summary(report.records));
+    text += &format!("{}.\n", summary(&rows));
     let failed: Vec<&Row> = rows.iter().filter(|row| row.has_details(LONGEST_STATUS)).collect();
     if !failed.is_empty() {
         text.push('\n');
@@ -39,6 +45,10 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         text.push('\n');
     }
     text
+}
+
+fn line(cells: impl Iterator<Item = String>) -> String {
+    format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
 }
 
 /// Text that Markdown leaves as it is, also within a table.

@@ -1,31 +1,25 @@
 //! Aligned columns for the terminal.
 //!
-//! One line a row where the width allows it; else the rows of a case below its id; else, on a narrow
-//! terminal, a block a row. Ids and numbers are never broken in the first two; a reason without room
-//! stands below, as does every failed row with its reason, its worst element and the command that
-//! reproduces it. Last, how many rows have which status. Those commands alone may pass the width, so
-//! that they can be copied.
+//! One line a row where the width allows it, long notes below their row where need be; else the rows
+//! of a case below its id, then all notes below their rows; else, on a narrow terminal, a block a row. Ids and numbers are broken in
+//! blocks only; a reason without room stands below, as does every failed row with its reason, its
+//! worst element and the command that reproduces it. Last, how many rows have which status. Those
+//! commands alone may pass the width, so that they can be copied.
 
+use crate::columns::{NOTES, STATUS, columns};
+use crate::grid::{Grid, Head, Line, Overflow, Shape};
+use crate::order::shown;
 use crate::row::{LEAST_REASON, LONGEST_STATUS, Row, summary, worst};
-
-use crate::text::{Colour, NONE, escape, paint, width, wrap};
+use crate::text::{escape, paint, wrap};
 use crate::{Report, Style};
-use roofline_core::record::Status;
-use std::ops::Range;
 
-pub(super) const HEADER: [&str; 7] =
-    ["case", "implementation", "threads", "median", "rate", "grade", "status"];
-
-const STATUS: usize = 6;
-/// Columns of numbers, which align to the right.
-const NUMBERS: Range<usize> = 2..5;
-/// Spaces between columns, and before what stands below a case.
-const GAP: usize = 2;
+/// How wide notes may be to stand in their row, tried in turn; the least is that of a usual row.
+const NOTES_IN_ROW: [usize; 4] = [usize::MAX, 40, 30, 22];
 
 pub(super) fn write(report: &Report, style: Style) -> String {
-    let rows: Vec<Row> = report.records.iter().map(Row::new).collect();
+    let rows = shown(report);
     if rows.is_empty() {
-        return summary(report.records) + "\n";
+        return summary(&rows) + "\n";
     }
     let (mut text, room) = layout(&rows, style);
     text.push('\n');
@@ -33,106 +27,45 @@ pub(super) fn write(report: &Report, style: Style) -> String {
         text += &details(row, style);
         text.push('\n');
     }
-    text + &wrap(&summary(report.records), style.width, "", "  ")
-}
-
-/// The row's text in each column, the status in `room` columns.
-pub(super) fn cells(row: &Row, room: usize) -> [String; 7] {
-    [
-        escape(&row.record.case),
-        escape(&row.record.implementation),
-        row.threads_text(),
-        row.median_text(),
-        row.rate_text(),
-        row.grade().unwrap_or(NONE).to_owned(),
-        row.status_text(room),
-    ]
+    text + &wrap(&summary(&rows), style.width, "", "  ")
 }
 
 /// The rows in the first way that fits, and the room that a status has in it.
 fn layout(rows: &[Row], style: Style) -> (String, usize) {
-    let cells_in = |room| -> Vec<[String; 7]> { rows.iter().map(|row| cells(row, room)).collect() };
-    let cells = cells_in(LONGEST_STATUS);
-    let widths: [usize; 7] = std::array::from_fn(|column| {
-        let cells = cells.iter().map(|cells| width(&cells[column]));
-        cells.chain([HEADER[column].len()]).max().unwrap_or(0)
-    });
-    let most = style.width.map_or(usize::MAX, usize::from);
-    let room = |from: usize, indent: usize| {
-        most.saturating_sub(widths[from..STATUS].iter().map(|width| width + GAP).sum::<usize>() + indent)
+    let columns = columns(rows);
+    let mut heads: Vec<Head> =
+        columns.iter().map(|column| Head { name: column.header.clone(), right: column.right }).collect();
+    heads.push(Head { name: STATUS.to_owned(), right: false });
+    let line = |row: &Row| Line {
+        cells: columns
+            .iter()
+            .map(|column| (column.cell)(row))
+            .chain([row.status_text(LONGEST_STATUS)])
+            .collect(),
+        colour: Some(row.colour()),
     };
-    let longest_word = Status::ALL.iter().map(|status| status.name().len()).max().unwrap_or(0);
-    let (wide, below) = (room(0, 0), room(1, GAP));
-    if wide >= LEAST_REASON.min(widths[STATUS]) {
-        (one_line_a_row(rows, &cells_in(wide), &widths, style), wide)
-    } else if below >= longest_word {
-        (below_their_case(rows, &cells_in(below), &widths, style), below)
-    } else {
-        (one_block_a_row(rows, &cells, style), LONGEST_STATUS)
-    }
-}
+    let mut grid = Grid { heads, lines: rows.iter().map(line).collect() };
 
-fn one_line_a_row(rows: &[Row], cells: &[[String; 7]], widths: &[usize; 7], style: Style) -> String {
-    let mut text = line("", 0, &HEADER.map(str::to_owned), widths, Colour::Bold, style);
-    for (row, cells) in rows.iter().zip(cells) {
-        text += &line("", 0, cells, widths, row.colour(), style);
+    let notes = columns.iter().position(|column| column.header == NOTES);
+    let shape = |first_above, most| {
+        let overflow = notes.map(|column| Overflow { column, most });
+        Shape { first_above, overflow }
+    };
+    let longest_word = rows.iter().map(|row| row.record.status.name().len()).fold(STATUS.len(), usize::max);
+    let reason = LEAST_REASON.min(grid.last());
+    let one_line = NOTES_IN_ROW.map(|most| (shape(false, most), reason));
+    let below_case = NOTES_IN_ROW.map(|most| (shape(true, most), longest_word));
+    let ways = one_line.into_iter().chain(below_case).chain([(shape(true, 0), longest_word)]);
+    let most = style.width.map_or(usize::MAX, usize::from);
+    let mut rooms = ways.map(|(shape, least)| (shape, least, most.saturating_sub(grid.before_last(shape))));
+    let Some((shape, _, room)) = rooms.find(|(_, least, room)| room >= least) else {
+        return (grid.blocks(style), LONGEST_STATUS);
+    };
+    for (line, row) in grid.lines.iter_mut().zip(rows) {
+        line.cells.pop();
+        line.cells.push(row.status_text(room));
     }
-    text
-}
-
-fn below_their_case(rows: &[Row], cells: &[[String; 7]], widths: &[usize; 7], style: Style) -> String {
-    let indent = " ".repeat(GAP);
-    let mut text = line(&indent, 1, &HEADER.map(str::to_owned), widths, Colour::Bold, style);
-    let mut case = None;
-    for (row, cells) in rows.iter().zip(cells) {
-        if case != Some(&cells[0]) {
-            text += &wrap(&cells[0], style.width, "", "");
-            case = Some(&cells[0]);
-        }
-        text += &line(&indent, 1, cells, widths, row.colour(), style);
-    }
-    text
-}
-
-/// One row from column `from` on, its status in a colour.
-fn line(
-    indent: &str,
-    from: usize,
-    cells: &[String; 7],
-    widths: &[usize; 7],
-    colour: Colour,
-    style: Style,
-) -> String {
-    let mut start = indent.to_owned();
-    for column in from..STATUS {
-        let cell = &cells[column];
-        let padding = " ".repeat(widths[column] - width(cell));
-        let (before, after) = if NUMBERS.contains(&column) { (&*padding, "") } else { ("", &*padding) };
-        start += &format!("{before}{cell}{after}{}", " ".repeat(GAP));
-    }
-    // A header is of one colour, in a row only the status is.
-    match colour {
-        Colour::Bold => paint(&(start + &cells[STATUS]), colour, style.colour) + "\n",
-        _ => start + &paint(&cells[STATUS], colour, style.colour) + "\n",
-    }
-}
-
-/// The case, and below it what the columns would say.
-fn one_block_a_row(rows: &[Row], cells: &[[String; 7]], style: Style) -> String {
-    let mut text = String::new();
-    for (row, cells) in rows.iter().zip(cells) {
-        text += &wrap(&cells[0], style.width, "", "");
-        text += &wrap(&cells[1], style.width, "  ", "  ");
-        // A number stays beside its unit.
-        let facts = (2..STATUS).map(|column| format!("{} {}", HEADER[column], cells[column]));
-        let facts: Vec<String> = facts.map(|fact| fact.replace(' ', "\u{a0}")).collect();
-        text += &wrap(&facts.join(", "), style.width, "  ", "  ").replace('\u{a0}', " ");
-        for line in wrap(&cells[STATUS], style.width, "  ", "    ").lines() {
-            text += &paint(line, row.colour(), style.colour);
-            text.push('\n');
-        }
-    }
-    text
+    (grid.lines(shape, style), room)
 }
 
 /// Why a row failed, and how to see it again.

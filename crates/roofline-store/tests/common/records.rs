@@ -5,8 +5,11 @@ use proptest::prelude::*;
 use roofline_core::judge::Fault;
 use roofline_core::ops::Work;
 use roofline_core::pattern::Pattern;
-use roofline_core::protocol::OutputMode;
-use roofline_core::record::{Evidence, Gate, Grade, Provenance, Record, Run, SCHEMA, Sample, Status};
+use roofline_core::protocol::{Allocations, OutputMode};
+use roofline_core::record::{
+    Course, Ended, Evidence, Gate, Grade, Kind, Limit, Limiter, Provenance, Record, Rounds, Run, SCHEMA,
+    Sample, Status,
+};
 use roofline_core::units::{Bytes, Seconds};
 
 pub fn run(id: &str) -> Run {
@@ -78,10 +81,54 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn course()(
+        kind in proptest::sample::select(vec![Kind::Tiny, Kind::Short, Kind::Long, Kind::Cold]),
+        (warmup, samples, batch) in any::<(u32, u32, u32)>(), block in number(), timer in number(),
+    ) -> Course {
+        Course { kind, warmup, samples, batch, block: Seconds(block), timer: Seconds(timer) }
+    }
+}
+
+/// Values of sets: small ones as they are, and any.
+fn sets() -> impl Strategy<Value = Vec<f64>> {
+    prop_oneof![
+        proptest::collection::vec(-1.0..1.0, 6..13),
+        proptest::collection::vec(-0.01..0.01, 6..13),
+        proptest::collection::vec(number(), 0..9),
+    ]
+}
+
+prop_compose! {
+    fn limit()(probe in name(), is_traffic: bool, to_hub in sets()) -> Limit {
+        Limit { probe, by: if is_traffic { Limiter::Traffic } else { Limiter::Compute }, to_hub }
+    }
+}
+
+prop_compose! {
+    fn rounds()(
+        hub in name(), to_hub in sets(), limit in proptest::option::of(limit()), course in course(),
+        alpha in prop_oneof![Just(0.01), number()],
+        ended in proptest::sample::select(vec![
+            Ended::Decided, Ended::Looks, Ended::Budget, Ended::TotalBudget, Ended::Slow,
+        ]),
+    ) -> Rounds {
+        Rounds { hub, to_hub, limit, course, alpha, ended }
+    }
+}
+
+/// Names of implementations: likely ones, and any.
+fn name() -> impl Strategy<Value = String> {
+    let likely = ["limit/traffic", "cpu/plain", "torch/eager"].map(str::to_owned).to_vec();
+    prop_oneof![proptest::sample::select(likely), any::<String>()]
+}
+
+prop_compose! {
     fn evidence()(
         corroborated: bool, fresh: bool, (threads, threads_seen) in any::<(u32, u32)>(),
         wall in proptest::option::of(number()), cpu_share in proptest::option::of(number()),
         prepare in proptest::option::of(number()), peak_memory: Option<u64>, workspace: u64,
+        allocations in proptest::option::of((number(), number())), steal in proptest::option::of(number()),
+        switches: Option<u64>,
     ) -> Evidence {
         Evidence {
             grade: if corroborated { Grade::Corroborated } else { Grade::Claimed },
@@ -93,7 +140,9 @@ prop_compose! {
             workspace: Bytes(workspace),
             output: if fresh { OutputMode::Fresh } else { OutputMode::InPlace },
             prepare: prepare.map(Seconds),
-            ..Evidence::default()
+            allocations: allocations.map(|(count, bytes)| Allocations { count, bytes }),
+            steal,
+            switches,
         }
     }
 }
@@ -126,11 +175,11 @@ prop_compose! {
     pub fn any_record()(
         (at, case, implementation) in any::<(String, String, String)>(), (why, reproduce) in any::<(String, String)>(),
         status in proptest::sample::select(Status::ALL), work in work(), gate in gate(),
-        samples in proptest::collection::vec(sample(), 0..40), evidence in evidence(),
-        provenance in provenance(),
+        samples in proptest::collection::vec(sample(), 0..40), rounds in proptest::option::of(rounds()),
+        evidence in evidence(), provenance in provenance(),
     ) -> Record {
         Record {
-            at, case, implementation, status, why, reproduce, work, gate, samples, evidence, provenance,
+            at, case, implementation, status, why, reproduce, work, gate, samples, rounds, evidence, provenance,
             ..record("run", "")
         }
     }

@@ -1,0 +1,196 @@
+//! What threads are worth: serial implementations against parallel ones, and from which size on.
+//!
+//! `threads` of a case is an upper limit, so serial implementations take part in the cases of parallel
+//! ones and are visited beside the same hub: a speed-up is a paired ratio there. Where the two never
+//! met it is one of medians, and marked `~`.
+
+mod break_even;
+
+use crate::figures;
+use crate::grid::{Grid, Head, Line, Shape};
+use crate::order::shown;
+use crate::row::{Row, is_sane, summary};
+use crate::text::{NONE, escape, wrap};
+use crate::{Report, Style};
+use roofline_core::case::Case;
+use roofline_core::verdict::Ratio;
+use std::collections::BTreeSet;
+
+/// Times, speed-up over the fastest serial implementation and efficiency, a case after the other;
+/// then the sizes from which threads pay.
+pub fn scaling(report: &Report, style: Style) -> String {
+    let rows = shown(report);
+    let (timed, others): (Vec<Row>, Vec<Row>) =
+        rows.into_iter().partition(|row| row.time(0.5).is_some() && row.case.is_some());
+    let families = families(timed);
+    let mut parts = Vec::new();
+    if !families.is_empty() {
+        parts.push(table(&families, style));
+    }
+    let lines: Vec<String> =
+        break_even::lines(&families).iter().map(|line| wrap(line, style.width, "", "  ")).collect();
+    if !lines.is_empty() {
+        parts.push(lines.concat());
+    }
+    if !others.is_empty() || families.is_empty() {
+        parts.push(wrap(&format!("without a time: {}", summary(&others)), style.width, "", "  "));
+    }
+    parts.join("\n")
+}
+
+/// The rows of a case at all its limits of threads.
+struct Family<'a> {
+    /// With one thread.
+    case: Case,
+    serial: Vec<Row<'a>>,
+    parallel: Vec<Row<'a>>,
+}
+
+/// How many times as fast.
+#[derive(Clone, Copy)]
+enum SpeedUp {
+    Paired(Ratio),
+    /// Of medians that were not taken beside each other.
+    Plain(f64),
+}
+
+impl SpeedUp {
+    /// Whether more threads were faster, for all that is known.
+    fn pays(self) -> bool {
+        match self {
+            SpeedUp::Paired(ratio) => ratio.low > 1.0,
+            SpeedUp::Plain(ratio) => ratio > 1.0,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            SpeedUp::Paired(ratio) => figures::speed(ratio),
+            SpeedUp::Plain(ratio) => format!("~{}", figures::times(ratio)),
+        }
+    }
+
+    fn efficiency(self, threads: u32) -> String {
+        let part = 1.0 / f64::from(threads.max(1));
+        match self {
+            SpeedUp::Paired(Ratio { value, low, high }) => {
+                figures::share(Ratio { value: value * part, low: low * part, high: high * part })
+            }
+            SpeedUp::Plain(ratio) => format!("~{}", figures::percent(ratio * part)),
+        }
+    }
+}
+
+impl<'a> Family<'a> {
+    /// What a row at this limit of threads is held against: the fastest serial row of the same case,
+    /// or else of the lowest limit. Where no implementation is serial, those on one thread stand in.
+    fn base(&self, limit: u32) -> Option<&Row<'a>> {
+        let one_thread = || self.parallel.iter().filter(|row| limit_of(row) == 1).collect();
+        let bases: Vec<&Row> =
+            if self.serial.is_empty() { one_thread() } else { self.serial.iter().collect() };
+        let lowest = bases.iter().map(|row| limit_of(row)).min()?;
+        let of = |limit| fastest(bases.iter().copied().filter(move |row| limit_of(row) == limit));
+        of(limit).or_else(|| of(lowest))
+    }
+
+    /// How many times as fast as its base a row is; `None` for the base itself.
+    fn speed_up(&self, row: &Row) -> Option<SpeedUp> {
+        let base = self.base(limit_of(row)).filter(|base| !std::ptr::eq(base.record, row.record))?;
+        let is_together = base.record.case == row.record.case && base.record.run == row.record.run;
+        let rounds = row.record.rounds.as_ref().zip(base.record.rounds.as_ref()).filter(|_| is_together);
+        let paired = rounds.and_then(|(own, base)| own.speed_over(base)).filter(is_sane);
+        let plain = base.time(0.5)?.0 / row.time(0.5)?.0;
+        paired.map(SpeedUp::Paired).or(plain.is_finite().then_some(SpeedUp::Plain(plain)))
+    }
+
+    /// The rows to show: a serial implementation once, then the parallel ones by name and threads.
+    fn shown(&self) -> Vec<&Row<'a>> {
+        let mut serial: Vec<&Row> = Vec::new();
+        for row in &self.serial {
+            match serial.iter_mut().find(|known| known.record.implementation == row.record.implementation) {
+                Some(known) if limit_of(row) < limit_of(known) => *known = row,
+                Some(_) => {}
+                None => serial.push(row),
+            }
+        }
+        let mut parallel: Vec<&Row> = self.parallel.iter().collect();
+        parallel.sort_by_key(|row| (&row.record.implementation, limit_of(row)));
+        serial.into_iter().chain(parallel).collect()
+    }
+
+    fn line(&self, row: &Row, is_serial: bool) -> Line {
+        let speed_up = self.speed_up(row);
+        let threads = row.threads().unwrap_or(1);
+        let efficiency = speed_up.filter(|_| !is_serial).map(|speed_up| speed_up.efficiency(threads));
+        let cells = vec![
+            self.case.to_string(),
+            escape(&row.record.implementation),
+            if is_serial { "serial".to_owned() } else { row.threads_text() },
+            row.median_text(),
+            speed_up.map_or(NONE.to_owned(), SpeedUp::text),
+            efficiency.unwrap_or(NONE.to_owned()),
+        ];
+        Line { cells, colour: None }
+    }
+}
+
+fn limit_of(row: &Row) -> u32 {
+    row.thread_limit().unwrap_or(1)
+}
+
+fn fastest<'row, 'a: 'row>(rows: impl Iterator<Item = &'row Row<'a>>) -> Option<&'row Row<'a>> {
+    let timed = rows.filter_map(|row| row.time(0.5).map(|time| (time.0, row)));
+    timed.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, row)| row)
+}
+
+/// Rows with a time, gathered by case whatever its threads, in their order.
+fn families(rows: Vec<Row>) -> Vec<Family> {
+    // Parallel is who ever used a second thread for the operation: on small cases many do not.
+    let name = |row: &Row| Some((row.case.as_ref()?.form(), row.record.implementation.clone()));
+    let several = rows.iter().filter(|row| row.threads().is_some_and(|threads| threads > 1));
+    let parallel: BTreeSet<(String, String)> = several.filter_map(name).collect();
+    let mut families: Vec<Family> = Vec::new();
+    for row in rows {
+        let Some(case) = row.case.as_ref().map(|case| Case { threads: 1, ..case.clone() }) else { continue };
+        let is_parallel = name(&row).is_some_and(|name| parallel.contains(&name));
+        let place = families.iter().position(|family| family.case == case).unwrap_or_else(|| {
+            families.push(Family { case, serial: Vec::new(), parallel: Vec::new() });
+            families.len() - 1
+        });
+        let family = &mut families[place];
+        if is_parallel { family.parallel.push(row) } else { family.serial.push(row) }
+    }
+    families
+}
+
+fn table(families: &[Family], style: Style) -> String {
+    const HEADS: [(&str, bool); 6] = [
+        ("case", false),
+        ("implementation", false),
+        ("threads", true),
+        ("median", true),
+        ("speed-up", false),
+        ("efficiency", false),
+    ];
+    let lines = families.iter().flat_map(|family| {
+        let rows = family.shown().into_iter();
+        rows.map(|row| {
+            let is_serial = family.serial.iter().any(|serial| std::ptr::eq(serial, row));
+            family.line(row, is_serial)
+        })
+    });
+    let mut grid = Grid {
+        heads: HEADS.iter().map(|(name, right)| Head { name: (*name).to_owned(), right: *right }).collect(),
+        lines: lines.collect(),
+    };
+    let below_case = Shape { first_above: true, overflow: None };
+    let most = style.width.map_or(usize::MAX, usize::from);
+    if grid.before_last(below_case) + grid.last() <= most {
+        return grid.lines(below_case, style);
+    }
+    // A block's last line has no header.
+    for cell in grid.lines.iter_mut().filter_map(|line| line.cells.last_mut()) {
+        *cell = format!("efficiency {cell}");
+    }
+    grid.blocks(style)
+}
