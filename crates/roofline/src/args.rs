@@ -1,6 +1,8 @@
 //! Arguments: one definition gives parser, help and completions.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use roofline_report::Sort;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -129,6 +131,12 @@ pub struct Measure {
     /// Format of the result on standard output
     #[arg(long, default_value = "table")]
     pub format: String,
+    /// Order of the rows in tables and CSV, the best first; `case` is the order of the run
+    #[arg(long, value_name = "KEY", default_value = "case", value_parser = sort_keys())]
+    pub sort: Sort,
+    /// Instead of the table, show serial against parallel: speed-up, efficiency, and the sizes from which threads pay
+    #[arg(long, conflicts_with = "format")]
+    pub scaling: bool,
     /// Time for one implementation's comparison with the hub, such as `500ms` or `10s`; never fewer than six sets
     #[arg(long, value_parser = parse_duration, default_value = "2s")]
     pub budget: Duration,
@@ -191,6 +199,11 @@ pub struct Job {
     pub seed: u64,
     #[command(flatten)]
     pub places: Places,
+}
+
+fn sort_keys() -> impl TypedValueParser<Value = Sort> {
+    let names = Sort::ALL.iter().map(|sort| sort.name());
+    PossibleValuesParser::new(names).map(|name| Sort::find(&name).unwrap_or_default())
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {

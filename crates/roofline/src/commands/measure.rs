@@ -128,8 +128,9 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
     recorder.finish();
     plan.sort(&mut recorder.records);
-    let report = Report { run: Some(&run), records: &recorder.records };
-    crate::commands::print(&(format.write)(&report, crate::commands::style()))?;
+    let report = Report { run: Some(&run), records: &recorder.records, sort: args.sort };
+    let write = if args.scaling { roofline_report::scaling } else { format.write };
+    crate::commands::print(&write(&report, crate::commands::style()))?;
     if let Some(error) = recorder.refused.take() {
         return Err(error.into());
     }
