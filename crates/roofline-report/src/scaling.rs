@@ -103,32 +103,36 @@ impl<'a> Family<'a> {
         paired.map(SpeedUp::Paired).or(plain.is_finite().then_some(SpeedUp::Plain(plain)))
     }
 
-    /// The rows to show: a serial implementation once, then the parallel ones by name and threads.
-    fn shown(&self) -> Vec<&Row<'a>> {
-        let mut serial: Vec<&Row> = Vec::new();
-        for row in &self.serial {
-            match serial.iter_mut().find(|known| known.record.implementation == row.record.implementation) {
-                Some(known) if limit_of(row) < limit_of(known) => *known = row,
-                Some(_) => {}
-                None => serial.push(row),
-            }
+    /// The rows to show, by limit of threads: the serial ones in full once, then the one that parallel
+    /// rows of the limit are held against, so that what a speed-up divides is in sight.
+    fn shown(&self) -> Vec<(&Row<'a>, bool)> {
+        let limits: BTreeSet<u32> = self.serial.iter().chain(&self.parallel).map(limit_of).collect();
+        let mut rows = Vec::new();
+        for (place, limit) in limits.into_iter().enumerate() {
+            let base = self.base(limit).map(|base| base.record);
+            let is_shown = |row: &Row| place == 0 || base.is_some_and(|base| std::ptr::eq(base, row.record));
+            let serial = self.serial.iter().filter(|row| limit_of(row) == limit && is_shown(row));
+            rows.extend(serial.map(|row| (row, true)));
+            rows.extend(self.parallel.iter().filter(|row| limit_of(row) == limit).map(|row| (row, false)));
         }
-        let mut parallel: Vec<&Row> = self.parallel.iter().collect();
-        parallel.sort_by_key(|row| (&row.record.implementation, limit_of(row)));
-        serial.into_iter().chain(parallel).collect()
+        rows
     }
 
     fn line(&self, row: &Row, is_serial: bool) -> Line {
         let speed_up = self.speed_up(row);
         let threads = row.threads().unwrap_or(1);
-        let efficiency = speed_up.filter(|_| !is_serial).map(|speed_up| speed_up.efficiency(threads));
+        let efficiency = match speed_up {
+            _ if is_serial => "serial".to_owned(),
+            Some(speed_up) => speed_up.efficiency(threads),
+            None => NONE.to_owned(),
+        };
         let cells = vec![
             self.case.to_string(),
             escape(&row.record.implementation),
-            if is_serial { "serial".to_owned() } else { row.threads_text() },
+            row.threads_text(),
             row.median_text(),
             speed_up.map_or(NONE.to_owned(), SpeedUp::text),
-            efficiency.unwrap_or(NONE.to_owned()),
+            efficiency,
         ];
         Line { cells, colour: None }
     }
@@ -172,13 +176,9 @@ fn table(families: &[Family], style: Style) -> String {
         ("speed-up", false),
         ("efficiency", false),
     ];
-    let lines = families.iter().flat_map(|family| {
-        let rows = family.shown().into_iter();
-        rows.map(|row| {
-            let is_serial = family.serial.iter().any(|serial| std::ptr::eq(serial, row));
-            family.line(row, is_serial)
-        })
-    });
+    let lines = families
+        .iter()
+        .flat_map(|family| family.shown().into_iter().map(|(row, is_serial)| family.line(row, is_serial)));
     let mut grid = Grid {
         heads: HEADS.iter().map(|(name, right)| Head { name: (*name).to_owned(), right: *right }).collect(),
         lines: lines.collect(),
