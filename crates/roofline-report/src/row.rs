@@ -11,6 +11,7 @@ use roofline_core::record::{Ended, Grade, Kind, Limiter, Record, Sample, Status}
 use roofline_core::stats::quantile;
 use roofline_core::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 use roofline_core::verdict::{Comparison, FEWEST_SETS, Ratio, Word};
+use std::cell::OnceCell;
 use std::fmt;
 
 /// A difference within this is none that counts.
@@ -27,6 +28,9 @@ pub(crate) struct Row<'a> {
     pub(crate) record: &'a Record,
     /// `None` when the id is not one, as an old or damaged store may have it.
     pub(crate) case: Option<Case>,
+    // A row may have thousands of samples, and a dozen columns ask for their quantiles.
+    sorted: OnceCell<Vec<f64>>,
+    spread: OnceCell<Spread>,
 }
 
 /// What a row says for the rate: of traffic or of arithmetic, as its operation has it.
@@ -64,7 +68,8 @@ impl fmt::Display for Rate {
 
 impl<'a> Row<'a> {
     pub(crate) fn new(record: &'a Record) -> Row<'a> {
-        Row { record, case: record.case.parse().ok() }
+        let case = record.case.parse().ok();
+        Row { record, case, sorted: OnceCell::new(), spread: OnceCell::new() }
     }
 
     /// Times of one launch in seconds, in the order taken; numbers that are no times are left out.
@@ -75,8 +80,16 @@ impl<'a> Row<'a> {
 
     /// Quantile of the times; only a row that is `ok` has a time.
     pub(crate) fn time(&self, q: f64) -> Option<Seconds> {
-        let times = if self.record.status == Status::Ok { self.times() } else { Vec::new() };
-        quantile(&times, q).map(Seconds)
+        let times = || {
+            let mut times = if self.record.status == Status::Ok { self.times() } else { Vec::new() };
+            times.sort_by(f64::total_cmp);
+            times
+        };
+        quantile(self.sorted.get_or_init(times), q).map(Seconds)
+    }
+
+    pub(crate) fn spread(&self) -> &Spread {
+        self.spread.get_or_init(|| Spread::of(self.record))
     }
 
     /// Operations of any kind; a float, because a hostile record's numbers may not fit.
@@ -179,7 +192,7 @@ impl<'a> Row<'a> {
                 notes.push("cold".to_owned());
             }
         }
-        notes.extend(Spread::of(self.record).notes());
+        notes.extend(self.spread().notes());
         if let Some(steal) = evidence.steal.filter(|steal| *steal > NOTABLE) {
             notes.push(format!("steal {}", figures::percent(steal)));
         }

@@ -188,8 +188,12 @@ fn scaled() -> Vec<Record> {
         rounds: None,
         ..timed(case, name, threads, time, rounds("cpu/plain", 0.0, 6))
     };
-    records.push(alone(MATMUL, "cpu/packed", 1, 8.0));
-    records.push(alone(&format!("{MATMUL}/threads=2"), "cpu/packed-parallel", 2, 4.3));
+    // And sizes go together.
+    for (size, serial, parallel) in [(512, 8.0, 4.3), (32, 0.002, 0.005), (2048, 512.0, 260.0)] {
+        let case = format!("matmul/bf16/m={size},n={size},k={size}");
+        records.push(alone(&case, "cpu/packed", 1, serial));
+        records.push(alone(&format!("{case}/threads=2"), "cpu/packed-parallel", 2, parallel));
+    }
     records.push(row(MATMUL, "torch/eager", Status::Unsupported, "bf16 products need a newer build"));
     records
 }
@@ -350,6 +354,16 @@ fn scaling_tables() {
     let report = Report { run: None, records: &records, sort: Sort::Case };
     hold("scaling.txt", &scaling(&report, Style::default()));
     hold("scaling-40.txt", &scaling(&report, Style { colour: false, width: Some(40) }));
+    let last_line = |cases: &[&str]| {
+        let mut records = scaled();
+        records.retain(|record| cases.iter().any(|case| record.case.starts_with(case)));
+        let text = scaling(&Report { run: None, records: &records, sort: Sort::Case }, Style::default());
+        text.lines().last().unwrap_or_default().to_owned()
+    };
+    let cases = ["softmax/f32/rows=256,", "softmax/f32/rows=4096,"];
+    assert!(last_line(&cases).ends_with("parallel pays from rows=256, the smallest here"));
+    // One case alone has no size to tell from.
+    assert!(last_line(&cases[..1]).starts_with("  cpu/parallel"));
     let empty = Report { run: None, records: &[], sort: Sort::Case };
     assert_eq!(scaling(&empty, Style::default()), "without a time: no rows\n");
 }

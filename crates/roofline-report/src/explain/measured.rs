@@ -2,7 +2,7 @@
 
 use crate::figures::{cost, fine_percent, percent, relative, signed_percent, times};
 use crate::row::{DELTA, Row, is_probe, seconds};
-use crate::spread::{MEDIAN_ALPHA, Spread};
+use crate::spread::MEDIAN_ALPHA;
 use crate::text::{count, plural};
 use roofline_core::record::{Ended, Rounds, Status};
 use roofline_core::stats;
@@ -118,7 +118,7 @@ fn launches(n: u64, one: &str, many: &str) -> String {
 }
 
 fn spread(row: &Row) -> String {
-    let (times, spread) = (row.times(), Spread::of(row.record));
+    let (times, spread) = (row.times(), row.spread());
     let mut facts = Vec::new();
     if let Some(mad) = stats::mad(&times) {
         facts.push(format!("median absolute deviation {}", seconds(Seconds(mad))));

@@ -6,7 +6,7 @@
 
 use crate::order::sorted;
 use crate::row::{Row, grade};
-use crate::spread::{MEDIAN_ALPHA, Spread};
+use crate::spread::MEDIAN_ALPHA;
 use crate::{Report, Style};
 use roofline_core::record::Rounds;
 use roofline_core::stats;
@@ -80,9 +80,9 @@ const COLUMNS: &[Column] = &[
     ("median_high_seconds", |row| {
         timed(row, |row| Some(stats::median_interval(&row.times(), MEDIAN_ALPHA)?.1))
     }),
-    ("drift", |row| timed(row, |row| Spread::of(row.record).drift)),
-    ("bimodal", |row| timed(row, |row| Some(Spread::of(row.record).is_bimodal))),
-    ("outliers", |row| timed(row, |row| Some(Spread::of(row.record).outliers))),
+    ("drift", |row| timed(row, |row| row.spread().drift)),
+    ("bimodal", |row| timed(row, |row| Some(row.spread().is_bimodal))),
+    ("outliers", |row| timed(row, |row| Some(row.spread().outliers))),
     // Of one launch.
     ("allocations", |row| optional(row.record.evidence.allocations.map(|allocations| allocations.count))),
     ("allocated_bytes", |row| optional(row.record.evidence.allocations.map(|allocations| allocations.bytes))),
