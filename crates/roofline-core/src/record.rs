@@ -266,6 +266,7 @@ impl Ended {
             Ended::Budget => "budget",
             Ended::TotalBudget => "total-budget",
             Ended::Slow => "slow",
+            Ended::HubFailed => "hub-failed",
         }
     }
 }

@@ -266,6 +266,7 @@ fn sets(sets: usize, ended: Ended, launches: u64) -> String {
         }
         Ended::Budget => ", budget",
         Ended::TotalBudget => ", total budget",
+        Ended::HubFailed => ", hub failed",
         Ended::Decided | Ended::Looks => "",
     };
     let few = if sets < FEWEST_SETS { ", too few" } else { "" };

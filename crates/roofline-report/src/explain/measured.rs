@@ -91,6 +91,7 @@ fn sets(rounds: &Rounds) -> String {
         Ended::Budget => "then the row's budget was spent",
         Ended::TotalBudget => "then the run's budget was spent",
         Ended::Slow => "a launch takes too long for more: the row has a median, and no verdict",
+        Ended::HubFailed => "then the hub failed, and there was nothing left to compare with",
     };
     format!("{} of fresh processes; {ended}", plural(rounds.to_hub.len() as u64, "set"))
 }
