@@ -4,7 +4,7 @@ pub(crate) mod csv;
 mod json;
 mod jsonl;
 mod markdown;
-mod table;
+pub(crate) mod table;
 
 use crate::{Report, Style};
 use roofline_core::nearest::nearest;

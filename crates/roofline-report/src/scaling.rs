@@ -7,9 +7,10 @@
 mod break_even;
 
 use crate::figures;
+use crate::formats::table::details;
 use crate::grid::{Grid, Head, Line, Shape};
 use crate::order::shown;
-use crate::row::{Row, is_sane, summary};
+use crate::row::{LONGEST_STATUS, Row, is_sane, summary};
 use crate::text::{NONE, escape, wrap};
 use crate::{Report, Style};
 use roofline_core::case::Case;
@@ -17,7 +18,7 @@ use roofline_core::verdict::Ratio;
 use std::collections::BTreeSet;
 
 /// Times, speed-up over the fastest serial implementation and efficiency, a case after the other;
-/// then the sizes from which threads pay.
+/// then the sizes from which threads pay, and rows that failed.
 pub fn scaling(report: &Report, style: Style) -> String {
     let rows = shown(report);
     let (timed, others): (Vec<Row>, Vec<Row>) =
@@ -32,6 +33,8 @@ pub fn scaling(report: &Report, style: Style) -> String {
     if !lines.is_empty() {
         parts.push(lines.concat());
     }
+    let failed = others.iter().filter(|row| row.has_details(LONGEST_STATUS));
+    parts.extend(failed.map(|row| details(row, style)));
     if !others.is_empty() || families.is_empty() {
         parts.push(wrap(&format!("without a time: {}", summary(&others)), style.width, "", "  "));
     }

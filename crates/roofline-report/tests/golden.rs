@@ -195,6 +195,7 @@ fn scaled() -> Vec<Record> {
         records.push(alone(&format!("{case}/threads=2"), "cpu/packed-parallel", 2, parallel));
     }
     records.push(row(MATMUL, "torch/eager", Status::Unsupported, "bf16 products need a newer build"));
+    records.push(wrong());
     records
 }
 
@@ -360,7 +361,7 @@ fn scaling_tables() {
         let text = scaling(&Report { run: None, records: &records, sort: Sort::Case }, Style::default());
         text.lines().last().unwrap_or_default().to_owned()
     };
-    let cases = ["softmax/f32/rows=256,", "softmax/f32/rows=4096,"];
+    let cases = ["softmax/f32/rows=256,", "softmax/f32/rows=4096,cols=1024"];
     assert!(last_line(&cases).ends_with("parallel pays from rows=256, the smallest here"));
     // One case alone has no size to tell from.
     assert!(last_line(&cases[..1]).starts_with("  cpu/parallel"));

@@ -69,7 +69,7 @@ fn layout(rows: &[Row], style: Style) -> (String, usize) {
 }
 
 /// Why a row failed, and how to see it again.
-fn details(row: &Row, style: Style) -> String {
+pub(crate) fn details(row: &Row, style: Style) -> String {
     let record = row.record;
     let head = format!("{}: {}", record.status, escape(&record.row()));
     let mut text = String::new();
