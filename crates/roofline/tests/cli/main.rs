@@ -14,4 +14,5 @@ mod rows;
 mod runners;
 mod scene;
 mod store;
+mod tables;
 mod terminal;

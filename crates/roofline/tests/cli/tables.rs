@@ -1,0 +1,30 @@
+//! Other orders of the table, and the table of threads.
+
+use crate::scene::Scene;
+
+#[test]
+fn rows_are_sorted_on_request() {
+    let scene = Scene::new();
+    let words = "check add/f32/rows=2,cols=2 add/f32/rows=3,cols=2 -i cpu/vector,cpu/plain";
+    let names = |sort: &str| -> Vec<String> {
+        let table = scene.call_with_store(&format!("{words} {sort}")).exits(0).stdout;
+        let rows = table.lines().filter(|line| line.starts_with("add/"));
+        rows.filter_map(|line| line.split_whitespace().nth(1)).map(str::to_owned).collect()
+    };
+    let run = names("");
+    assert_eq!(run[..2], run[2..], "the rows of a case stand together");
+    // Nothing has a time, and rows without the value keep their order.
+    assert_eq!(names("--sort median"), run);
+    assert_eq!(names("--sort implementation"), ["cpu/plain", "cpu/plain", "cpu/vector", "cpu/vector"]);
+    scene.call(&format!("{words} --sort speed")).complains(2, &["of-limit"]);
+}
+
+#[test]
+fn scaling_holds_parallel_against_serial() {
+    let scene = Scene::new();
+    let words = "run add --axis rows=64 --axis cols=1024 --dtype f32 --threads 1 -i cpu/plain,cpu/vector \
+        --quick --scaling";
+    let text = scene.call_with_store(words).exits(0).stdout;
+    assert!(text.contains("speed-up") && text.contains("serial"), "{text}");
+    scene.call("run add --scaling --format csv").complains(2, &["--scaling", "--format"]);
+}
