@@ -168,7 +168,7 @@ impl Run<'_> {
         }
         for index in contest.finished() {
             contest.conclude(&mut self.stage, index);
-            let rounds = contest.rounds_of(index);
+            let rounds = contest.rounds_of(index, self.stage.options.delta);
             let planned = contest.planned;
             self.record(planned, &mut contest.lanes[index], rounds)?;
         }

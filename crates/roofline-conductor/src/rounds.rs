@@ -384,7 +384,7 @@ impl<'p> Contest<'p> {
     }
 
     /// What the record says of a lane's rounds.
-    pub fn rounds_of(&self, index: usize) -> Option<Rounds> {
+    pub fn rounds_of(&self, index: usize, delta: f64) -> Option<Rounds> {
         let lane = &self.lanes[index];
         let (alpha, ended) = lane.ended.filter(|_| lane.is_live())?;
         let sets = lane.to_hub.len();
@@ -400,6 +400,7 @@ impl<'p> Contest<'p> {
             }),
             course: lane.course?,
             alpha,
+            delta,
             ended,
         })
     }

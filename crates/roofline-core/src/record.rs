@@ -171,7 +171,14 @@ pub struct Rounds {
     pub course: Course,
     /// Error probability of the interval at the last look, all earlier looks paid.
     pub alpha: f64,
+    /// A relative difference within this counts as none.
+    #[serde(default = "usual_delta")]
+    pub delta: f64,
     pub ended: Ended,
+}
+
+fn usual_delta() -> f64 {
+    0.01
 }
 
 /// The probe that bounds a row.

@@ -123,11 +123,11 @@ impl Rounds {
     }
 
     /// The comparison with the hub; `None` below six sets.
-    pub fn comparison(&self, delta: f64) -> Option<Comparison> {
+    pub fn comparison(&self) -> Option<Comparison> {
         let interval = self.to_hub_interval()?;
         let speed = Ratio::of(Interval { mean: -interval.mean, ..interval });
         Some(Comparison {
-            word: word(interval, delta),
+            word: word(interval, self.delta),
             speed,
             smallest: stats::smallest_effect(&self.to_hub, self.alpha).unwrap_or(f64::INFINITY).exp_m1(),
         })
@@ -177,6 +177,7 @@ mod tests {
             limit: None,
             course,
             alpha: ALPHA,
+            delta: 0.01,
             ended: Ended::Decided,
         };
         // The machine's moods are in both and go out; the seventh set has no partner.

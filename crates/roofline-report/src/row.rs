@@ -14,8 +14,6 @@ use roofline_core::verdict::{Comparison, FEWEST_SETS, Ratio, Word};
 use std::cell::OnceCell;
 use std::fmt;
 
-/// A difference within this is none that counts.
-pub(crate) const DELTA: f64 = 0.01;
 /// Steal and the cost of the clock are noted from this share on.
 const NOTABLE: f64 = 0.01;
 /// Longest status in a table, in columns; longer reasons stand below it.
@@ -160,7 +158,7 @@ impl<'a> Row<'a> {
     pub(crate) fn comparison(&self) -> Option<Comparison> {
         self.time(0.5)?;
         let rounds = self.record.rounds.as_ref().filter(|rounds| rounds.hub != self.record.implementation)?;
-        rounds.comparison(DELTA).filter(|comparison| is_sane(&comparison.speed))
+        rounds.comparison().filter(|comparison| is_sane(&comparison.speed))
     }
 
     /// The comparison that was asked for.

@@ -96,6 +96,7 @@ fn rounds(hub: &str, mean: f64, sets: u32) -> Rounds {
             timer: Seconds(2.4e-8),
         },
         alpha: 0.01,
+        delta: 0.01,
         ended: if sets == 12 { Ended::Decided } else { Ended::Budget },
     }
 }

@@ -1,7 +1,7 @@
 //! What a row's time means, and how it was come by.
 
 use crate::figures::{cost, fine_percent, percent, relative, signed_percent, times};
-use crate::row::{DELTA, Row, is_probe, seconds};
+use crate::row::{Row, is_probe, seconds};
 use crate::spread::MEDIAN_ALPHA;
 use crate::text::{count, plural};
 use roofline_core::record::{Ended, Rounds, Status};
@@ -60,7 +60,7 @@ fn comparison(row: &Row, rounds: &Rounds) -> Option<String> {
     };
     let speed = comparison.speed;
     let word = match comparison.word {
-        Word::Same => format!("the same within {}", relative(DELTA)),
+        Word::Same => format!("the same within {}", relative(rounds.delta)),
         word => word.name().to_owned(),
     };
     Some(format!(
@@ -158,6 +158,9 @@ pub(super) fn settle(row: &Row) -> Option<String> {
     let mut command = words.join(" ");
     if !words.contains(&"--against") {
         command += &format!(" --against {}", rounds.hub);
+    }
+    if !words.contains(&"--delta") {
+        command += &format!(" --delta {}", (1e6 * rounds.delta).round() / 1e4);
     }
     Some(format!("{command} --budget {budget}s"))
 }

@@ -107,12 +107,12 @@ prop_compose! {
 prop_compose! {
     fn rounds()(
         hub in name(), to_hub in sets(), limit in proptest::option::of(limit()), course in course(),
-        alpha in prop_oneof![Just(0.01), number()],
+        alpha in prop_oneof![Just(0.01), number()], delta in prop_oneof![Just(0.01), number()],
         ended in proptest::sample::select(vec![
             Ended::Decided, Ended::Looks, Ended::Budget, Ended::TotalBudget, Ended::Slow,
         ]),
     ) -> Rounds {
-        Rounds { hub, to_hub, limit, course, alpha, ended }
+        Rounds { hub, to_hub, limit, course, alpha, delta, ended }
     }
 }
 
