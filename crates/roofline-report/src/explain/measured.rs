@@ -151,16 +151,20 @@ pub(super) fn settle(row: &Row) -> Option<String> {
     row.against().filter(|comparison| comparison.word == Word::Inconclusive)?;
     let spent = rounds.course.block.0 * rounds.to_hub.len() as f64;
     let budget = (LONGER * spent).ceil().clamp(1.0, 86_400.0);
-    let mut words: Vec<&str> = row.record.reproduce.split(' ').collect();
-    if let Some(at) = words.iter().position(|word| *word == "--budget") {
+    let mut words: Vec<String> = row.record.reproduce.split(' ').map(str::to_owned).collect();
+    if let Some(at) = words.iter().position(|word| word == "--budget") {
         words.drain(at..words.len().min(at + 2));
     }
-    let mut command = words.join(" ");
-    if !words.contains(&"--against") {
-        command += &format!(" --against {}", rounds.hub);
+    let is_named = words.iter().any(|word| word == "--against");
+    if !is_named {
+        // The hub must be among the rows.
+        if let Some(at) = words.iter().position(|word| word == "-i").filter(|at| at + 1 < words.len()) {
+            words[at + 1] += &format!(",{}", rounds.hub);
+        }
+        words.push(format!("--against {}", rounds.hub));
     }
-    if !words.contains(&"--delta") {
-        command += &format!(" --delta {}", (1e6 * rounds.delta).round() / 1e4);
+    if !words.iter().any(|word| word == "--delta") {
+        words.push(format!("--delta {}", (1e6 * rounds.delta).round() / 1e4));
     }
-    Some(format!("{command} --budget {budget}s"))
+    Some(format!("{} --budget {budget}s", words.join(" ")))
 }
