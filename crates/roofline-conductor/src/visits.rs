@@ -33,6 +33,8 @@ const FEWEST_LOOKS: u32 = 16;
 const MOST_WATCHES: u32 = 3;
 /// Tries, with ever longer batches, to find one that can be watched.
 const MOST_TRIES: u32 = 10;
+/// A launch may take so many times as long as it computes before that shortens the visits asked for.
+const LONGEST_SLEEP: u32 = 64;
 /// How long a process must use no CPU time to count as quiet: between visits, and once when it is proved.
 const SHORT_REST: Duration = Duration::from_micros(200);
 const LONG_REST: Duration = Duration::from_millis(5);
@@ -90,10 +92,12 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     let pilot = if lane.slow { (0, 1, 1) } else { (2, 3, 1) };
     let first = judged_visit(stage, lane, instance, pilot)?;
     let claimed = Duration::from_secs_f64(median(&first.claimed).unwrap_or(0.0) * 1e-9);
-    // A claim is not trusted to choose how long the next visits take.
+    // A claim is not trusted to choose how long the next visits take. CPU time is, whoever else wants
+    // the core; the wall only keeps whoever sleeps from being asked for hours of it.
     let launches = pilot.0 + pilot.1;
     let worked = first.wall.saturating_sub(first.waited);
-    let seen = claimed.max((worked / launches).saturating_sub(Duration::from_micros(200)));
+    let asleep = (worked / launches).saturating_sub(Duration::from_micros(200)) / LONGEST_SLEEP;
+    let seen = claimed.max(first.busiest / launches).max(asleep);
     if !lane.slow && stage.options.checks.on(Check::Poison) {
         watched_visit(stage, lane, instance, timing::batch_for(WATCHED, seen).max(FEWEST_WATCHED))?;
     }

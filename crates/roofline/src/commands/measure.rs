@@ -31,7 +31,12 @@ pub fn check(args: &Measure) -> Result<ExitCode, Problem> {
 }
 
 pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
-    if args.resume { resume(args) } else { go(args, Some(args.budget), None) }
+    if args.resume { resume(args) } else { go(args, Some(budget(args)), None) }
+}
+
+/// Time for one row: a quick run has enough for six short blocks.
+fn budget(args: &Measure) -> Duration {
+    if args.quick { args.budget.min(Duration::from_millis(600)) } else { args.budget }
 }
 
 /// What a run that was stopped has left.
@@ -56,7 +61,10 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     let turns = store.turns(&run.id)?.found;
     let begun = Line::try_parse_from(&run.arguments).ok().map(|line| line.command);
     let (mut begun, budget) = match begun {
-        Some(Command::Run(begun)) => (begun.clone(), Some(begun.budget)),
+        Some(Command::Run(begun)) => {
+            let budget = budget(&begun);
+            (begun, Some(budget))
+        }
         Some(Command::Check(begun)) => (begun, None),
         _ => {
             let why = format!("the latest run, {}, cannot be resumed: its command line is not known", run.id);
