@@ -23,7 +23,7 @@ use roofline_core::record::{Course, Ended, Limit, Rounds, SCHEMA, Sample, Status
 use roofline_core::stats::{Interval, median, quantile, t_interval};
 use roofline_core::turn::{Measured, Turn};
 use roofline_core::units::Seconds;
-use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, Word, look, word};
+use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
 use std::time::{Duration, Instant};
 
 /// A set begins with visits of about this length until two in a row agree.
@@ -344,12 +344,13 @@ impl<'p> Contest<'p> {
             || t_interval(&lane.to_hub, alpha)
                 .is_some_and(|interval| word(interval, stage.options.delta) != Word::Inconclusive);
         let shared = self.setting.limit.is_none_or(|(limit, _)| limit == index)
-            || self.share(index, alpha).is_some_and(|share| share.half <= SHARE_PRECISION);
+            || self.share(index, alpha).is_none_or(|share| share.half <= SHARE_PRECISION);
         compared && shared
     }
 
-    /// ln(limit's time / lane's time) with its interval.
+    /// ln(limit's time / lane's time) with its interval; short launches have none.
     fn share(&self, index: usize, alpha: f64) -> Option<Interval> {
+        self.lanes[index].speed.filter(|speed| speed.as_secs_f64() >= SHORTEST_SHARE)?;
         let (limit, _) = self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live())?;
         let pairs = self.lanes[limit].to_hub.iter().zip(&self.lanes[index].to_hub);
         t_interval(&pairs.map(|(limit, own)| limit - own).collect::<Vec<f64>>(), alpha)

@@ -19,7 +19,7 @@ pub const FLOOR: f64 = 0.002_995_508_979_798_478;
 /// A share of the limit is known when its interval is no wider than this to either side.
 pub const SHARE_PRECISION: f64 = 0.02;
 /// Launches shorter than this show no share: a probe of so short a case measures its own loop.
-const SHORTEST_SHARE: f64 = 1e-6;
+pub const SHORTEST_SHARE: f64 = 1e-6;
 
 /// Error probability of the look after `sets` sets; `None` when none is due.
 ///

@@ -53,11 +53,6 @@ fn a_device_that_is_not_there() {
 }
 
 #[test]
-fn cold_caches() {
-    refused("add/f32/rows=4,cols=4 --cache cold", "cold caches are not measured yet");
-}
-
-#[test]
 fn the_limit_of_memory_is_the_users() {
     let scene = Scene::new();
     let words = "check add/f32/rows=2048,cols=1024 -i cpu/plain --memory 16MiB --format jsonl";

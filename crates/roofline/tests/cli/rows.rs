@@ -53,7 +53,11 @@ fn every_operation_is_measured_and_every_format_says_so() {
 
     let csv = call("csv").stdout;
     let columns = csv.lines().next().unwrap().split(',').count();
-    assert_eq!(csv.lines().count(), 1 + 12 + 5, "a header, the rows, and the probe of each case that was measured");
+    assert_eq!(
+        csv.lines().count(),
+        1 + 12 + 5,
+        "a header, the rows, and the probe of each case that was measured"
+    );
     let parsed = scene.python(
         "import csv, io, sys; rows = list(csv.DictReader(io.StringIO(sys.argv[2])));\
          assert all(None not in row and None not in row.values() for row in rows);\
@@ -164,4 +168,17 @@ fn a_selection_may_mix_everything() {
     let words = "check softmax --axis rows=2 --axis cols=1:4:*2 add/f32/rows=1,cols=1 --dtype f32 -i cpu/plain,cpu/three-pass";
     let table = scene.call_with_store(words).exits(0).stdout;
     assert!(table.ends_with("4 rows: 4 ok\n"), "{table}");
+}
+
+#[test]
+fn cold_caches_are_slower_and_say_how() {
+    let scene = Scene::new();
+    let words = "run add/f32/rows=512,cols=1024 --cache warm -i cpu/vector --quick --format jsonl";
+    let warm = scene.call_with_store(words).exits(0).row("cpu/vector");
+    let cold = scene.call_with_store(&words.replace("warm", "cold")).exits(0).row("cpu/vector");
+    assert!(cold["case"].as_str().unwrap().ends_with("/cache=cold"), "{cold}");
+    assert_eq!(cold["rounds"]["course"]["kind"], "cold");
+    assert!(cold["provenance"]["notes"]["cache"].as_str().unwrap().contains("flushed"), "{cold}");
+    assert!(cold["samples"].as_array().unwrap().iter().all(|visit| visit[2] == 1), "one launch a sample");
+    assert!(warm["provenance"]["notes"]["cache"].is_null());
 }
