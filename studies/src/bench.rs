@@ -84,17 +84,12 @@ impl Bench {
         };
         let rows = implementations.iter().map(row).collect();
         let plan = Plan { cases: vec![PlannedCase { case: case.clone(), rows, probes: Vec::new() }] };
+        let limits = Limits { patience: Duration::from_secs(3), memory: 1 << 30 };
         let options = Options {
-            program: self.program.clone(),
-            runners: self.runners.clone(),
-            seed,
-            limits: Limits { patience: Duration::from_secs(3), memory: 1 << 30 },
             budget,
-            total_budget: None,
             quick: true,
-            against: None,
-            delta: 0.01,
             checks,
+            ..Options::new(self.program.clone(), self.runners.clone(), limits, seed)
         };
         let facts = RunFacts { run: "study".to_owned(), machine: String::new() };
         let mut records = Kept(Vec::new());

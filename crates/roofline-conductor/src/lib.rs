@@ -8,7 +8,7 @@ mod audit;
 mod channel;
 pub mod checks;
 pub mod conduct;
-mod failure;
+pub mod failure;
 mod gate;
 mod instance;
 pub mod job;

@@ -21,8 +21,21 @@ pub struct Lock {
 
 /// Takes the machine's lock. `waiting` is told once, with what is known of the holder.
 pub fn take(waiting: impl FnMut(&str)) -> io::Result<Lock> {
-    let name = std::env::var(VARIABLE).unwrap_or_else(|_| NAME.to_owned());
-    take_name(name.as_bytes(), waiting)
+    take_name(name().as_bytes(), waiting)
+}
+
+/// Takes the machine's lock if it is free; else what is known of the holder.
+pub fn try_take() -> io::Result<Result<Lock, String>> {
+    let address = SocketAddr::from_abstract_name(name().as_bytes())?;
+    match UnixListener::bind_addr(&address) {
+        Ok(socket) => Ok(Ok(Lock { _socket: socket })),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(Err(holder(&address))),
+        Err(error) => Err(error),
+    }
+}
+
+fn name() -> String {
+    std::env::var(VARIABLE).unwrap_or_else(|_| NAME.to_owned())
 }
 
 fn take_name(name: &[u8], mut waiting: impl FnMut(&str)) -> io::Result<Lock> {

@@ -9,6 +9,7 @@ mod display;
 mod fingerprint;
 mod memory;
 mod processor;
+pub mod roofs;
 mod source;
 mod sys;
 mod system;

@@ -91,11 +91,12 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
         let form = case.form();
         for offer in runner.offers.iter().filter(|offer| offer.operation == form) {
             let offered = offer.dtypes.contains(&case.dtype);
-            let wanted = match is_limit(&offer.implementation) {
-                // A probe that does not bound the dtype is no gap that a row should show.
-                true => offered && patterns.iter().any(|p| is_limit(p) && matches(p, &offer.implementation)),
-                false => patterns.is_empty() || patterns.iter().any(|p| matches(p, &offer.implementation)),
+            // A probe that does not bound the dtype is no gap that a row should show.
+            let is_probe = is_limit(&offer.implementation);
+            let named = |pattern: &String| {
+                (!is_probe || offered && is_limit(pattern)) && matches(pattern, &offer.implementation)
             };
+            let wanted = patterns.is_empty() && !is_probe || patterns.iter().any(named);
             let same = |row: &&mut PlannedRow| {
                 row.implementation == offer.implementation && row.runner == runner.runner
             };

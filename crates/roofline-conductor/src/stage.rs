@@ -37,6 +37,24 @@ pub struct Options {
     pub checks: Checks,
 }
 
+impl Options {
+    /// Every check, nothing timed.
+    pub fn new(program: PathBuf, runners: Vec<RunnerSpec>, limits: Limits, seed: u64) -> Options {
+        Options {
+            program,
+            runners,
+            seed,
+            limits,
+            budget: None,
+            total_budget: None,
+            quick: false,
+            against: None,
+            delta: roofline_core::verdict::DELTA,
+            checks: Checks::default(),
+        }
+    }
+}
+
 /// One runner process per implementation and thread count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seat {

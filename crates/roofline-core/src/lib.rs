@@ -19,6 +19,7 @@ pub mod pattern;
 pub mod philox;
 pub mod protocol;
 pub mod record;
+pub mod roofs;
 pub mod stats;
 pub mod suite;
 pub mod turn;

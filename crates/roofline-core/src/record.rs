@@ -178,7 +178,7 @@ pub struct Rounds {
 }
 
 fn usual_delta() -> f64 {
-    0.01
+    crate::verdict::DELTA
 }
 
 /// The probe that bounds a row.

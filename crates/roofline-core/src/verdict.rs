@@ -14,6 +14,9 @@ pub const ALPHA: f64 = 0.01;
 pub const FEWEST_SETS: usize = LOOKS[0].0;
 pub const MOST_SETS: usize = LOOKS[LOOKS.len() - 1].0;
 
+/// A difference that counts as none unless told otherwise.
+pub const DELTA: f64 = 0.01;
+
 /// A difference within this is never called faster or slower: ln 1.003.
 pub const FLOOR: f64 = 0.002_995_508_979_798_478;
 /// A share of the limit is known when its interval is no wider than this to either side.

@@ -1,4 +1,4 @@
-//! Records as text: tables for people, formats for programs, and why a row is as it is.
+//! Records as text: tables for people, formats for programs, why a row is as it is; and a machine's roofs.
 //!
 //! Functions from records to text and nothing else: no file, no terminal, no clock. Records may come
 //! from an old or hostile store, so nothing here panics on what they say, and text that reaches a
@@ -13,16 +13,22 @@ mod formats;
 mod grid;
 mod order;
 mod plot;
+mod roofline_plot;
+mod roofs;
 mod row;
 mod scaling;
 mod spread;
+mod svg;
 mod text;
 
 pub use explain::explain;
 pub use formats::csv::columns as csv_columns;
 pub use formats::{FORMATS, Format, UnknownFormat};
 pub use order::Sort;
+pub use roofline_plot::roofline_plot;
+pub use roofs::roofs_table;
 pub use scaling::scaling;
+pub use svg::roofline_svg;
 
 use roofline_core::record::{Record, Run};
 

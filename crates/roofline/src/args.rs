@@ -30,7 +30,7 @@ pub enum Command {
     Run(Measure),
     /// Say why a row has its status, show its samples, and how to reproduce it
     Explain(Explain),
-    /// Show this machine: identity, fingerprint, and what disturbs measuring
+    /// Show this machine: identity, what disturbs measuring, and its roofs, measured once
     Machine(Machine),
     /// Write a row's conversation and tensors as files, to drive its runner by hand
     Job(Job),
@@ -182,6 +182,18 @@ pub struct Machine {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Measure the roofs again, also where they are known
+    #[arg(long)]
+    pub measure: bool,
+    /// Write the roofline as a picture
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// The store, beside which the roofs are kept
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+    /// Measure the roofs in a moment, at a few sizes: for tests
+    #[arg(long, hide = true)]
+    pub quick: bool,
 }
 
 #[derive(Debug, Args)]

@@ -23,9 +23,11 @@ fn folder(name: &str) -> Option<PathBuf> {
     std::iter::once(here).chain(beside).find(|path| path.is_dir())
 }
 
-/// The suite of a selection that names none, which a binary away from the repository has as well.
-const QUICK: &str = include_str!("../../../suites/quick.toml");
-const QUICK_PATH: &str = "(built in) quick.toml";
+/// Suites that a binary away from the repository has as well: name, path to show, text.
+const BUILT_IN: [(&str, &str, &str); 2] = [
+    ("quick", "(built in) quick.toml", include_str!("../../../suites/quick.toml")),
+    ("roofs", "(built in) roofs.toml", include_str!("../../../suites/roofs.toml")),
+];
 
 /// Every suite there is: name and path, sorted.
 pub fn suites() -> Vec<(String, PathBuf)> {
@@ -37,8 +39,10 @@ pub fn suites() -> Vec<(String, PathBuf)> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path)))
         .collect();
-    if !found.iter().any(|(name, _)| name == "quick") {
-        found.push(("quick".to_owned(), PathBuf::from(QUICK_PATH)));
+    for (built_in, path, _) in BUILT_IN {
+        if !found.iter().any(|(name, _)| name == built_in) {
+            found.push((built_in.to_owned(), PathBuf::from(path)));
+        }
     }
     found.sort();
     found
@@ -64,8 +68,10 @@ pub fn suite(name: &str) -> Result<Suite, Problem> {
 
 pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
     let name = path.display().to_string();
-    let text =
-        if path == Path::new(QUICK_PATH) { Ok(QUICK.to_owned()) } else { std::fs::read_to_string(path) };
+    let text = match BUILT_IN.into_iter().find(|(_, built_in, _)| path == Path::new(built_in)) {
+        Some((_, _, text)) => Ok(text.to_owned()),
+        None => std::fs::read_to_string(path),
+    };
     let text = text.map_err(|error| {
         Problem::usage(format!("suite `{name}`: {error}"), "name a TOML file that can be read")
     })?;
@@ -106,6 +112,11 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
         }
     }
     Ok(specs)
+}
+
+/// The file in which the roofs of a machine are remembered, beside the store.
+pub fn roofs_file(store: &Path, fingerprint: &str) -> PathBuf {
+    store.with_file_name(format!("roofs-{fingerprint}.json"))
 }
 
 /// The file in which runners' offers are remembered, beside the store.

@@ -6,7 +6,6 @@ use crate::error::{Problem, tell};
 use crate::progress::{Recorder, new_id, now, roughly};
 use crate::{places, select};
 use clap::Parser;
-use roofline_conductor::checks::Checks;
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
 use roofline_conductor::lock;
 use roofline_conductor::machine::Machine;
@@ -99,17 +98,14 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         crate::commands::print(&describe(&plan, budget))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let seed = args.seed.unwrap_or_else(secret_seed);
     let options = Options {
-        program: places::program()?,
-        runners: specs,
-        seed: args.seed.unwrap_or_else(secret_seed),
-        limits,
         budget,
         total_budget: args.total_budget,
         quick: args.quick,
         against: args.against.clone(),
         delta: args.delta / 100.0,
-        checks: Checks::default(),
+        ..Options::new(places::program()?, specs, limits, seed)
     };
     let store = Store::open(&args.places.store)?;
     signals::catch_interrupts();
@@ -229,7 +225,7 @@ fn exit_code(records: &[Record]) -> ExitCode {
 }
 
 /// A seed that no runner can know: from the system's randomness.
-fn secret_seed() -> u64 {
+pub fn secret_seed() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
 
