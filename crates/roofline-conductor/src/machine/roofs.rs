@@ -22,7 +22,13 @@ use std::time::{Duration, Instant};
 
 /// How long a visit is at least, and how many a probe gets of a point at most.
 const VISIT: Duration = Duration::from_micros(500);
-const PASSES: usize = 7;
+const PASSES: usize = 15;
+
+/// A launch that takes longer warms nothing up that the next one would find.
+const LONG: f64 = 10e-3;
+
+/// All of it is over by then on a machine that is not too busy.
+const TOTAL: Duration = Duration::from_secs(24);
 
 /// Probes slower than the fastest by this factor are not visited again.
 const HOPELESS: f64 = 1.3;
@@ -77,17 +83,21 @@ pub fn measure(
         fork_join: None,
         wake_up: None,
     };
+    let start = Instant::now();
     let mut step = 0;
+    // Time for the next point: its share of what is left.
     let mut next = |what: String| {
         step += 1;
         progress(&what, step, steps);
+        let left = TOTAL.saturating_sub(start.elapsed()) / (steps - step + 1) as u32;
+        left.min(extent.budget)
     };
     for &threads in &threads {
         for &set in &extent.sets {
             for mix in Mix::ALL {
-                next(format!("{} of {}", mix.name(), Bytes(set)));
+                let budget = next(format!("{} of {}", mix.name(), Bytes(set)));
                 let case = moving(mix, set, threads)?;
-                let Some(fastest) = fastest(&mut stage, &case, &traffic, extent.budget)? else { continue };
+                let Some(fastest) = fastest(&mut stage, &case, &traffic, budget)? else { continue };
                 let rate = work_of(&case).traffic().per(fastest.time);
                 let set = Bytes(set);
                 roofs.bandwidth.push(Bandwidth { mix, set, threads, rate, probe: fastest.probe });
@@ -97,10 +107,10 @@ pub fn measure(
         }
         for probe in &compute {
             let unit = &probe[COMPUTE.len()..];
-            next(unit.to_owned());
+            let budget = next(unit.to_owned());
             let case = multiplying(unit, threads)?;
             let one = std::slice::from_ref(probe);
-            let Some(fastest) = fastest(&mut stage, &case, one, extent.budget)? else { continue };
+            let Some(fastest) = fastest(&mut stage, &case, one, budget)? else { continue };
             let rate = FlopsPerSecond(work_of(&case).flops() as f64 / fastest.time.0);
             roofs.peaks.push(Peak { unit: unit.to_owned(), threads, rate });
         }
@@ -185,7 +195,7 @@ fn fastest(
         let mut lane = Lane::new(probe, "cpu", case.threads);
         let first = lane.attempt(stage, PLACE, |lane, stage| {
             lane.prepare(stage, &instance)?;
-            visit(stage, lane, 1)
+            visit(stage, lane, (1, 1))
         })?;
         // A probe that fails bounds nothing; another member of the family may.
         candidates.extend(first.map(|first| Candidate { lane, first, times: Vec::new() }));
@@ -193,12 +203,13 @@ fn fastest(
     let least =
         |candidates: &[Candidate]| candidates.iter().map(Candidate::time).fold(f64::INFINITY, f64::min);
     let batch = (VISIT.as_secs_f64() / least(&candidates)).ceil().clamp(1.0, 1e6) as u32;
+    let shape = (u32::from(least(&candidates) < LONG), batch);
     let start = Instant::now();
     for pass in 0..PASSES {
         // One launch alone says little of a short one.
         let hopeless = least(&candidates) * if pass == 0 { 3.0 * HOPELESS } else { HOPELESS };
         for Candidate { lane, times, .. } in candidates.iter_mut().filter(|one| one.time() <= hopeless) {
-            times.extend(lane.attempt(stage, PLACE, |lane, stage| visit(stage, lane, batch))?);
+            times.extend(lane.attempt(stage, PLACE, |lane, stage| visit(stage, lane, shape))?);
         }
         candidates.retain(|one| one.lane.is_live());
         if start.elapsed() >= budget {
@@ -221,9 +232,9 @@ fn fastest(
 /// Where a failure was seen, for its message.
 const PLACE: &str = "roofs";
 
-/// Seconds of a launch, by one sample of `batch` launches.
-fn visit(stage: &mut Stage, lane: &Lane, batch: u32) -> Result<f64, Stop> {
-    let visit = timing::visit(stage, lane, (1, 1, batch), Duration::from_millis(50), || {})?;
+/// Seconds of a launch, by one sample of `batch` launches after `warmup` others.
+fn visit(stage: &mut Stage, lane: &Lane, (warmup, batch): (u32, u32)) -> Result<f64, Stop> {
+    let visit = timing::visit(stage, lane, (warmup, 1, batch), Duration::from_millis(50), || {})?;
     match visit.claimed.first() {
         Some(sample) if *sample > 0.0 => Ok(sample * 1e-9 / f64::from(batch)),
         _ => Err(Failure::new(Status::Suspect, "took no time").into()),

@@ -66,9 +66,13 @@ const EVERY: &[&str] = &["f64", "f32", "f16", "bf16", "fp8-e4m3", "fp8-e5m2", "i
 const SINGLE: &[&str] = &["f32", "f16", "bf16", "fp8-e4m3", "fp8-e5m2"];
 const DOUBLE: &[&str] = &["f64"];
 
-const fn traffic(name: &'static str, about: &'static str, streams: usize, nontemporal: bool) -> Probe {
-    let entry = Entry::Traffic(Way { streams, nontemporal });
-    Probe { name, about, dtypes: EVERY, available: always, entry }
+const fn traffic(name: &'static str, about: &'static str, way: Way) -> Probe {
+    Probe { name, about, dtypes: EVERY, available: always, entry: Entry::Traffic(way) }
+}
+
+/// A way on all threads.
+const fn way(streams: usize, nontemporal: bool) -> Way {
+    Way { streams, nontemporal, alone: false }
 }
 
 const fn compute(
@@ -87,12 +91,13 @@ fn always() -> bool {
 
 /// All probes: traffic, then compute from the plainest unit up.
 pub const PROBES: &[Probe] = &[
-    traffic("traffic-1", "reads and writes the bytes, one stream a thread", 1, false),
-    traffic("traffic-4", "reads and writes the bytes, 4 streams a thread", 4, false),
-    traffic("traffic-8", "reads and writes the bytes, 8 streams a thread", 8, false),
-    traffic("traffic-nt-1", "one stream a thread, stores past the caches", 1, true),
-    traffic("traffic-nt-4", "4 streams a thread, stores past the caches", 4, true),
-    traffic("traffic-nt-8", "8 streams a thread, stores past the caches", 8, true),
+    traffic("traffic-1", "reads and writes the bytes, one stream a thread", way(1, false)),
+    traffic("traffic-alone", "one stream, on one thread", Way { alone: true, ..way(1, false) }),
+    traffic("traffic-4", "reads and writes the bytes, 4 streams a thread", way(4, false)),
+    traffic("traffic-8", "reads and writes the bytes, 8 streams a thread", way(8, false)),
+    traffic("traffic-nt-1", "one stream a thread, stores past the caches", way(1, true)),
+    traffic("traffic-nt-4", "4 streams a thread, stores past the caches", way(4, true)),
+    traffic("traffic-nt-8", "8 streams a thread, stores past the caches", way(8, true)),
     compute("compute-portable-f64", "f64 in plain Rust", DOUBLE, always, portable::F64),
     compute("compute-portable-f32", "f32 in plain Rust", SINGLE, always, portable::F32),
     #[cfg(target_arch = "aarch64")]

@@ -31,6 +31,8 @@ pub struct Way {
     pub streams: usize,
     /// Stores go past the caches.
     pub nontemporal: bool,
+    /// One thread does it, whatever the pool has: what is small is done before others hear of it.
+    pub alone: bool,
 }
 
 impl Way {
@@ -41,7 +43,7 @@ impl Way {
     ///
     /// let (x, y) = (vec![1u8; 1000], vec![2u8; 1000]);
     /// let mut z = vec![0; 1000];
-    /// Way { streams: 4, nontemporal: true }.walk(&Cpu::new(2), &[&x, &y], &mut z);
+    /// Way { streams: 4, nontemporal: true, alone: false }.walk(&Cpu::new(2), &[&x, &y], &mut z);
     /// assert_eq!(z, [3; 1000]);
     /// ```
     pub fn walk(self, cpu: &Cpu, inputs: &[&[u8]], output: &mut [u8]) {
@@ -50,7 +52,7 @@ impl Way {
             std::array::from_fn(|_| same.next().copied().unwrap_or_default())
         };
         let read: usize = inputs.iter().map(|input| input.len()).sum();
-        let worth = (read + output.len()) / GRAIN;
+        let worth = if self.alone { 1 } else { (read + output.len()) / GRAIN };
         let parts = cpu.pool.threads().min(worth).max(1);
         let head = output.as_ptr().align_offset(LINE).min(output.len());
         let lines = (output.len() - head) / LINE;

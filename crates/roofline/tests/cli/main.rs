@@ -7,6 +7,7 @@ mod interrupts;
 mod job;
 mod kernels;
 mod listing;
+mod machine;
 mod mistakes;
 mod refusals;
 mod resume;

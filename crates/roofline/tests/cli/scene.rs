@@ -52,6 +52,11 @@ impl Scene {
         path
     }
 
+    /// The name of its own lock.
+    pub fn lock(&self) -> Option<&str> {
+        self.lock.as_deref()
+    }
+
     pub fn program(&self) -> &Path {
         &self.program
     }
