@@ -125,20 +125,20 @@ pub fn roofline_plot(roofs: &Roofs, style: Style) -> String {
         10f64.powf(f64::from(chart.x.0) + decade(chart.x) * column as f64 / (columns - 1) as f64)
     };
     let mut grid = vec![vec![' '; columns]; HEIGHT];
+    let mut put = |column: usize, rate: f64, sign: char| {
+        if let Some(row) = row_of(rate) {
+            grid[row][column] = sign;
+        }
+    };
     for column in 0..columns {
-        for level in &chart.levels {
-            if chart.fastest() * intensity(column) >= level.rate.0
-                && let Some(row) = row_of(level.rate.0)
-            {
-                grid[row][column] = '─';
-            }
+        let reached = |level: &&Level| chart.fastest() * intensity(column) >= level.rate.0;
+        for level in chart.levels.iter().filter(reached) {
+            put(column, level.rate.0, '─');
         }
         for (index, slope) in chart.slopes.iter().enumerate() {
             let rate = slope.rate.0 * intensity(column);
-            if rate <= chart.highest()
-                && let Some(row) = row_of(rate)
-            {
-                grid[row][column] = letter(index);
+            if rate <= chart.highest() {
+                put(column, rate, letter(index));
             }
         }
     }

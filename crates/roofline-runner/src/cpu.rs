@@ -35,8 +35,8 @@ impl Runner for CpuRunner {
     }
 
     fn prepare(&mut self, job: Job) -> Result<Ready, Refusal> {
-        if let Some(probe) = job.implementation.strip_prefix("limit/") {
-            return limit::prepare(&probe.to_owned(), job);
+        if job.implementation.starts_with(limit::PROVIDER) {
+            return limit::prepare(job);
         }
         let name = job.implementation.strip_prefix("cpu/").unwrap_or_default();
         let row = catalog::find(&job.form(), name).filter(|row| (row.available)());

@@ -15,34 +15,36 @@ use roofline_cpu::probe::{self, Amount, Entry, PROBES, Probe};
 use roofline_cpu::{Cpu, Isa, Pool};
 use std::sync::OnceLock;
 
+/// What the names of probes begin with.
+pub(crate) const PROVIDER: &str = "limit/";
+
 /// Every probe that this processor can run, for every form of every operation.
 pub(crate) fn offers() -> impl Iterator<Item = Offer> {
     let forms = OPERATIONS.iter().flat_map(|operation| operation.forms().map(move |form| (operation, form)));
     forms.flat_map(|(operation, form)| {
         let available = PROBES.iter().filter(|probe| (probe.available)());
-        let offers = available.map(move |probe| offer(probe, operation, &form));
-        // One that bounds no dtype at all is there for the peaks of the machine.
-        offers.filter_map(|(offer, probe)| {
-            (!offer.dtypes.is_empty() || probe.dtypes.is_empty()).then_some(offer)
-        })
+        available.filter_map(move |probe| offer(probe, operation, &form))
     })
 }
 
-fn offer(probe: &'static Probe, operation: &Operation, form: &str) -> (Offer, &'static Probe) {
+fn offer(probe: &Probe, operation: &Operation, form: &str) -> Option<Offer> {
     let taken = operation.precisions.iter().filter(|(dtype, acc)| *acc == dtype.default_accumulator());
     let bounded = taken.map(|(dtype, _)| *dtype).filter(|dtype| probe.dtypes.contains(&dtype.name()));
-    let offer = Offer {
-        implementation: format!("limit/{}", probe.name),
+    let dtypes: Vec<Dtype> = bounded.collect();
+    // One that bounds no dtype at all is there for the peaks of the machine.
+    let is_of_use = !dtypes.is_empty() || probe.dtypes.is_empty();
+    is_of_use.then(|| Offer {
+        implementation: format!("{PROVIDER}{}", probe.name),
         operation: form.to_owned(),
-        dtypes: bounded.collect::<Vec<Dtype>>(),
+        dtypes,
         about: probe.about.to_owned(),
         parallel: true,
-    };
-    (offer, probe)
+    })
 }
 
-/// The probe `name` on the tensors or the work of a case, whatever its dtype.
-pub(crate) fn prepare(name: &str, mut job: Job) -> Result<Ready, Refusal> {
+/// A probe on the tensors or the work of a case, whatever its dtype.
+pub(crate) fn prepare(mut job: Job) -> Result<Ready, Refusal> {
+    let name = job.implementation.strip_prefix(PROVIDER).unwrap_or_default();
     let probe = probe::find(name).filter(|probe| (probe.available)());
     let probe =
         probe.ok_or_else(|| unsupported(format!("this processor has no `{}`", job.implementation)))?;
@@ -70,7 +72,7 @@ pub(crate) fn prepare(name: &str, mut job: Job) -> Result<Ready, Refusal> {
         Entry::Compute(unit) => {
             let amount = amount(&job)?;
             let ready = Ready::new(move || unit.compute(&cpu, amount));
-            ready.note("unit", name.strip_prefix("compute-").unwrap_or(name))
+            ready.note("unit", probe.name.trim_start_matches("compute-"))
         }
     };
     let ready = ready.threads(threads as u32);

@@ -93,6 +93,8 @@ pub fn measure(
         left.min(extent.budget)
     };
     for &threads in &threads {
+        let is_other = |probe: &&String| threads > 1 || !probe.ends_with("-alone");
+        let traffic: Vec<String> = traffic.iter().filter(is_other).cloned().collect();
         for &set in &extent.sets {
             for mix in Mix::ALL {
                 let budget = next(format!("{} of {}", mix.name(), Bytes(set)));

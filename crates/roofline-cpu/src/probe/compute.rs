@@ -110,8 +110,8 @@ impl Vectorize for Exponentials {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let mut arguments = [lanes.splat(-4.5); EXPONENTIALS];
-        for i in 1..EXPONENTIALS {
-            arguments[i] = lanes.splat(i as f32 - 4.5);
+        for (i, argument) in arguments.iter_mut().enumerate() {
+            *argument = lanes.splat(i as f32 - 4.5);
         }
         for _ in 0..self.blocks {
             // Through memory, once in and once out for each: two moves beside some fifteen
