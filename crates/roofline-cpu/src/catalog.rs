@@ -256,6 +256,16 @@ pub const IMPLEMENTATIONS: &[Implementation] = &[
             MultiplyI8(matmul::packed_parallel::matmul),
         ],
     },
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    Implementation {
+        operation: "matmul",
+        name: "amx",
+        about: "tile registers: 32 by 32 sums from packed strips, all threads",
+        parallel: true,
+        vector: false,
+        available: matmul::amx::is_available,
+        kernels: &[MultiplyBf16(matmul::amx::matmul), MultiplyI8(matmul::amx::matmul)],
+    },
     Implementation {
         operation: "matmul.nn",
         name: "plain",
@@ -297,6 +307,16 @@ pub const IMPLEMENTATIONS: &[Implementation] = &[
             MultiplyF16(matmul::packed_parallel::matmul_nn),
             MultiplyI8(matmul::packed_parallel::matmul_nn),
         ],
+    },
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    Implementation {
+        operation: "matmul.nn",
+        name: "amx",
+        about: "tile registers: 32 by 32 sums from packed strips, all threads",
+        parallel: true,
+        vector: false,
+        available: matmul::amx::is_available,
+        kernels: &[MultiplyBf16(matmul::amx::matmul_nn), MultiplyI8(matmul::amx::matmul_nn)],
     },
     Implementation {
         operation: "rms-norm",

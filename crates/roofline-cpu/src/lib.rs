@@ -27,6 +27,8 @@ mod pool;
 mod scratch;
 mod shape;
 mod stream;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tiles;
 
 pub mod catalog;
 pub mod lanes;

@@ -228,8 +228,10 @@ impl Factor for i8 {
         Some(c.reborrow())
     }
     #[inline(always)]
-    fn round_row<L: Lanes>(_lanes: L, sums: &[i32], c: &mut [i32]) {
-        c.copy_from_slice(sums);
+    fn round_row<L: Lanes>(lanes: L, sums: &[i32], c: &mut [i32]) {
+        for (sums, c) in sums.chunks(L::LANES).zip(c.chunks_mut(L::LANES)) {
+            <i32 as Number>::put(lanes, lanes.load_partial_i32(sums), false, c);
+        }
     }
 }
 

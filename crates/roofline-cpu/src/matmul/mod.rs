@@ -9,7 +9,11 @@ mod block;
 mod factor;
 mod packing;
 mod tile;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tile_packing;
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub mod amx;
 pub mod packed;
 pub mod packed_parallel;
 pub mod plain;
