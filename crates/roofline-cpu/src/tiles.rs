@@ -114,14 +114,32 @@ pub(crate) trait TileProduct {
     /// pairs of tiles, one pair for each step. A row of a tile of A holds
     /// factors of one row of A; a row of a tile of B holds for each of 16
     /// columns the factors that meet one 32-bit number of A.
-    fn sum(tiles: &Configured, a: &[i32], b: &[i32], add: bool, sums: &mut [Self::Sum]);
+    ///
+    /// Four lines a step from `next` on are asked for meanwhile; it may be any
+    /// address.
+    fn sum(tiles: &Configured, a: &[i32], b: &[i32], next: *const i32, add: bool, sums: &mut [Self::Sum]);
+}
+
+/// Asks for the 16 lines of a tile at an address and a distance.
+macro_rules! ask_for_tile {
+    ($address:literal, $distance:literal) => {
+        concat!(
+            ".irp line, 0, 64, 128, 192, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960\n",
+            "prefetcht0 [{",
+            $address,
+            "} + ",
+            $distance,
+            " + \\line]\n",
+            ".endr",
+        )
+    };
 }
 
 /// The body of `sum`, which differs in one instruction only. Each tile that is
 /// loaded meets two others; four sums keep the unit busy, as each product
 /// waits for the one before it in its sum.
 macro_rules! sum_of_products {
-    ($product:literal, $a:ident, $b:ident, $add:ident, $sums:ident) => {{
+    ($product:literal, $a:ident, $b:ident, $next:ident, $add:ident, $sums:ident) => {{
         let steps = $a.len() / (2 * TILE);
         assert!($b.len() >= steps * 2 * TILE && $sums.len() >= 4 * TILE && steps > 0);
         // SAFETY: `Configured` proves AMX and tiles of full size; the strips
@@ -143,12 +161,21 @@ macro_rules! sum_of_products {
                 "3:",
                 "tileloadd tmm4, [{a} + {line}]",
                 "tileloadd tmm6, [{b} + {line}]",
+                ask_for_tile!("a", 4096),
                 concat!($product, " tmm0, tmm4, tmm6"),
                 "tileloadd tmm7, [{b} + {line} + 1024]",
+                ask_for_tile!("b", 4096),
                 concat!($product, " tmm1, tmm4, tmm7"),
                 "tileloadd tmm5, [{a} + {line} + 1024]",
+                ask_for_tile!("a", 5120),
                 concat!($product, " tmm2, tmm5, tmm6"),
+                ask_for_tile!("b", 5120),
                 concat!($product, " tmm3, tmm5, tmm7"),
+                "prefetcht1 [{next}]",
+                "prefetcht1 [{next} + 64]",
+                "prefetcht1 [{next} + 128]",
+                "prefetcht1 [{next} + 192]",
+                "add {next}, 256",
                 "add {a}, 2048",
                 "add {b}, 2048",
                 "dec {steps}",
@@ -159,6 +186,7 @@ macro_rules! sum_of_products {
                 "tilestored [{sums} + {line} + 3072], tmm3",
                 a = inout(reg) $a.as_ptr() => _,
                 b = inout(reg) $b.as_ptr() => _,
+                next = inout(reg) $next => _,
                 steps = inout(reg) steps => _,
                 sums = in(reg) $sums.as_mut_ptr(),
                 line = in(reg) 64usize,
@@ -173,14 +201,14 @@ macro_rules! sum_of_products {
 
 impl TileProduct for half::bf16 {
     type Sum = f32;
-    fn sum(_tiles: &Configured, a: &[i32], b: &[i32], add: bool, sums: &mut [f32]) {
-        sum_of_products!("tdpbf16ps", a, b, add, sums);
+    fn sum(_: &Configured, a: &[i32], b: &[i32], next: *const i32, add: bool, sums: &mut [f32]) {
+        sum_of_products!("tdpbf16ps", a, b, next, add, sums);
     }
 }
 
 impl TileProduct for i8 {
     type Sum = i32;
-    fn sum(_tiles: &Configured, a: &[i32], b: &[i32], add: bool, sums: &mut [i32]) {
-        sum_of_products!("tdpbssd", a, b, add, sums);
+    fn sum(_: &Configured, a: &[i32], b: &[i32], next: *const i32, add: bool, sums: &mut [i32]) {
+        sum_of_products!("tdpbssd", a, b, next, add, sums);
     }
 }

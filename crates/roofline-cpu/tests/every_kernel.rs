@@ -31,8 +31,8 @@ const ROWS: &[[usize; 2]] = &[
     [1, 40_001],
 ];
 
-/// Around the register tiles (4x16, 6x16, 14x32), the depth of a block and a
-/// pair, thin and flat ones, and a few tiles of C.
+/// Around the register tiles (4x16, 6x16, 14x32, 32x32), the depth of a block, a
+/// pair and a line of a tile, thin and flat ones, and a few tiles of C.
 const PRODUCTS: &[[usize; 3]] = &[
     [1, 1, 1],
     [1, 1, 517],
@@ -47,6 +47,9 @@ const PRODUCTS: &[[usize; 3]] = &[
     [15, 65, 65],
     [29, 15, 257],
     [31, 1, 511],
+    [33, 33, 33],
+    [65, 31, 129],
+    [3, 3, 4133],
     [47, 101, 100],
     [229, 37, 19],
     [17, 1100, 9],

@@ -95,10 +95,11 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn transpose_i32(self, rows: [__m256i; LANES]) -> [__m256i; LANES] {
-        // SAFETY: the token proves AVX2; casts and shuffles change no bit.
+        // `map` with a cast would call a function for each row.
+        // SAFETY: the token proves AVX2; both arrays are the same plain bits.
         unsafe {
-            let floats = rows.map(|row| _mm256_castsi256_ps(row));
-            transpose_8x8(floats).map(|row| _mm256_castps_si256(row))
+            let floats = std::mem::transmute::<[__m256i; LANES], [__m256; LANES]>(rows);
+            std::mem::transmute::<[__m256; LANES], [__m256i; LANES]>(transpose_8x8(floats))
         }
     }
 

@@ -98,10 +98,11 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn transpose_i32(self, rows: [__m512i; LANES]) -> [__m512i; LANES] {
-        // SAFETY: the token proves AVX-512 F; casts and shuffles change no bit.
+        // `map` with a cast would call a function for each row.
+        // SAFETY: the token proves AVX-512 F; both arrays are the same plain bits.
         unsafe {
-            let floats = rows.map(|row| _mm512_castsi512_ps(row));
-            transpose_16x16(floats).map(|row| _mm512_castps_si512(row))
+            let floats = std::mem::transmute::<[__m512i; LANES], [__m512; LANES]>(rows);
+            std::mem::transmute::<[__m512; LANES], [__m512i; LANES]>(transpose_16x16(floats))
         }
     }
 

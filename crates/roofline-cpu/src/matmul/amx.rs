@@ -2,27 +2,27 @@
 //!
 //! Over the packed kernel: bf16 and i8 are multiplied as they are, two or four
 //! to a number of 32 bits, and one instruction does the work of hundreds. What
-//! limits is loading tiles, so four sums share four tiles a step. B is packed
-//! once per call, a block of A for each block of C; C is summed in pieces of
-//! the depth, so that the strips that are read again come from near caches.
+//! limits is loading tiles, so four sums share four tiles a step, and every line
+//! of a tile is asked for two steps before. B is packed once per call, A block by
+//! block: its strips stay in the second cache while those of B pass by, which
+//! come from farther away and are asked for in time.
 //!
 //! The unit takes subnormal numbers for zero. Products in which that could
 //! show are left to [`super::packed_parallel`], as are those of a processor
 //! without the unit.
 
-use std::ops::Range;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
 use half::bf16;
 
 use super::block::Block;
 use super::packed::pieces;
-use super::tile_packing::{Bytes, STEP, STRIP, pack_columns, pack_rows};
+use super::tile_packing::{self, Bytes, STEP, STRIP, Source};
 use super::{Factor, Form, packed_parallel};
-use crate::lanes::{Avx512, Lanes};
+use crate::lanes::Avx512;
 use crate::scratch::Scratch;
 use crate::tiles::{TILE, TILE_ROWS, TileProduct, Tiles};
-use crate::{Cpu, Product, Vectorize};
+use crate::{Cpu, Product};
 
 /// Whether this processor can run the kernels of this file.
 pub fn is_available() -> bool {
@@ -32,8 +32,9 @@ pub fn is_available() -> bool {
 /// A type that the matrix unit multiplies: bf16 or i8.
 #[expect(private_bounds, reason = "the trait is closed")]
 pub trait TileFactor: Factor + Bytes + TileProduct<Sum = <Self as Factor>::Number> {
-    /// Whether no product or sum of these factors can be subnormal, but zero.
-    fn is_normal(cpu: &Cpu, a: &[Self], b: &[Self]) -> bool;
+    /// Whether no product or sum can be subnormal, given the codes of the
+    /// smallest factors that are not zero.
+    fn stays_normal(a: u16, b: u16) -> bool;
 }
 
 /// C = A·Bᵀ.
@@ -68,14 +69,17 @@ pub fn matmul_nn<T: TileFactor>(cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output]
     }
 }
 
-/// Rows and columns of C in a block, at most.
-const BLOCK: usize = 512;
-/// Steps of a sum between two visits to its tile.
-const STEPS: usize = 16;
+/// Rows of C in a block, so that a piece of their strips stays in a second
+/// cache of 2 MiB while the strips of B pass by.
+const ROWS: usize = 256;
+/// Steps of a sum between two visits to its tiles.
+const STEPS: usize = 64;
+/// Sums in four tiles.
+const SQUARE: usize = 4 * TILE;
 /// Numbers in the packed columns of B at a time: 64 MiB.
 const PACKED: usize = 16 << 20;
 /// Packed numbers that are worth handing to another thread.
-const PACK: usize = 1 << 13;
+const PIECE: usize = 1 << 13;
 
 /// Whether it was done.
 fn multiply<T: TileFactor>(
@@ -89,122 +93,133 @@ fn multiply<T: TileFactor>(
     shape.check(a.len(), b.len(), c.len());
     let (Some(tiles), Some(lanes)) = (Tiles::detect(), Avx512::detect()) else { return false };
     let Product { m, n, k } = shape;
-    if k == 0 || !T::is_normal(cpu, a, b) {
+    if k == 0 {
         return false;
     }
     let c = Block::new(c, m, n);
-    let strip_length = k.div_ceil(TILE_ROWS * T::PER_NUMBER) * STEP;
-    let side = block_side(m, n, cpu.pool.threads());
-    for group in pieces(0..n, (PACKED / strip_length * STRIP / BLOCK).max(1) * BLOCK) {
+    let strip_length = tile_packing::steps::<T>(k) * STEP;
+    let normal = AtomicBool::new(true);
+    for group in pieces(0..n, (PACKED / strip_length).max(1) * STRIP) {
         let mut strips = Scratch::take(group.len().div_ceil(STRIP) * strip_length);
-        cpu.pool.run_pieces(&mut strips, strip_length, PACK, |offset, strips| {
-            let first = group.start + offset / strip_length * STRIP;
-            let cols = first..group.end.min(first + strips.len() / strip_length * STRIP);
+        let smallest = AtomicU16::new(u16::MAX);
+        cpu.pool.run_pieces(&mut strips, strip_length, PIECE, |offset, strips| {
+            let start = group.start + offset / strip_length * STRIP;
+            let cols = start..group.end.min(start + strips.len() / strip_length * STRIP);
             // SAFETY: the token `lanes` proves the features of the function.
-            unsafe { pack_columns(lanes, b, form, shape, cols, strips) };
+            let code = unsafe { tile_packing::pack(lanes, Source::B(b, form), shape, cols, strips) };
+            smallest.fetch_min(code, Ordering::Relaxed);
         });
-        let strips = &*strips;
-        let across = group.len().div_ceil(side);
-        cpu.pool.run(across * m.div_ceil(side), |task| {
-            let (row, col) = (task / across * side, task % across * side);
-            let rows = row..m.min(row + side);
-            let cols = group.start + col..group.end.min(group.start + col + side);
-            let b = &strips[col / STRIP * strip_length..][..cols.len().div_ceil(STRIP) * strip_length];
+        let (strips, smallest) = (&*strips, smallest.into_inner());
+        let (height, width) = block_size(m, group.len(), cpu.pool.threads());
+        let across = group.len().div_ceil(width);
+        cpu.pool.run(across * m.div_ceil(height), |task| {
+            let (row, col) = (task / across * height, task % across * width);
+            let rows = row..m.min(row + height);
+            let cols = group.start + col..group.end.min(group.start + col + width);
+            let strips = &strips[col / STRIP * strip_length..][..cols.len().div_ceil(STRIP) * strip_length];
+            let mut packed = Scratch::take(rows.len().div_ceil(STRIP) * strip_length);
+            // SAFETY: the token `lanes` proves the features of the function.
+            let code = unsafe { tile_packing::pack(lanes, Source::A(a), shape, rows.clone(), &mut packed) };
+            if !T::stays_normal(code, smallest) {
+                return normal.store(false, Ordering::Relaxed);
+            }
             // SAFETY: every task is run once, and the blocks of two tasks do not overlap.
-            let c = unsafe { c.part(rows.clone(), cols) };
+            let c = unsafe { c.part(rows, cols) };
             // SAFETY: the token `lanes` proves the features of the function.
-            unsafe { multiply_block(tiles, lanes, a, k, rows, b, c) };
+            unsafe { multiply_block::<T>(tiles, lanes, &packed, strips, strip_length, c) };
         });
+        if !normal.load(Ordering::Relaxed) {
+            return false;
+        }
     }
     true
 }
 
-/// The side of a block, so that there are four for every thread where C is
-/// large enough.
-fn block_side(m: usize, n: usize, threads: usize) -> usize {
-    let mut side = BLOCK;
-    while side > 2 * STRIP && m.div_ceil(side) * n.div_ceil(side) < 4 * threads {
-        side /= 2;
+/// Rows and columns of a block, so that there are four blocks for every thread
+/// where C is large enough. A block packs its rows of A, so it is wide.
+fn block_size(m: usize, n: usize, threads: usize) -> (usize, usize) {
+    let (mut rows, mut cols) = (ROWS, n.next_multiple_of(STRIP));
+    let blocks = |rows, cols| m.div_ceil(rows) * n.div_ceil(cols);
+    while blocks(rows, cols) < 4 * threads && cols > 4 * STRIP {
+        cols = (cols / 2).next_multiple_of(STRIP);
     }
-    side
+    while blocks(rows, cols) < 4 * threads && rows > 2 * STRIP {
+        rows /= 2;
+    }
+    (rows, cols)
 }
 
-/// Rows `rows` of A times the packed columns `b`.
+/// A block of C from strips of A and B.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c")]
 fn multiply_block<T: TileFactor>(
     tiles: Tiles,
     lanes: Avx512,
-    a: &[T],
-    k: usize,
-    rows: Range<usize>,
+    a: &[i32],
     b: &[i32],
+    strip_length: usize,
     mut c: Block<'_, T::Output>,
 ) {
-    let all_steps = k.div_ceil(TILE_ROWS * T::PER_NUMBER);
-    let (down, across) = (rows.len().div_ceil(STRIP), c.cols().div_ceil(STRIP));
-    let mut packed = Scratch::take(down * STEPS.min(all_steps) * STEP);
-    let mut sums = Scratch::take(down * across * 4 * TILE);
+    let (down, across) = (a.len() / strip_length, b.len() / strip_length);
+    let pieces = strip_length.div_ceil(STEPS * STEP);
+    // Sums of which there is one piece only leave at once.
+    let mut sums = Scratch::take(if pieces == 1 { SQUARE } else { down * across * SQUARE });
     let configured = tiles.configure();
-    for first in (0..all_steps).step_by(STEPS) {
-        let steps = STEPS.min(all_steps - first);
-        let packed = &mut packed[..down * steps * STEP];
-        pack_rows(a, k, rows.clone(), first, steps, packed);
-        let mut sums = sums.chunks_exact_mut(4 * TILE);
-        for b in b.chunks_exact(all_steps * STEP) {
-            let b = &b[first * STEP..][..steps * STEP];
-            for (a, sums) in packed.chunks_exact(steps * STEP).zip(&mut sums) {
-                T::sum(&configured, a, b, first > 0, sums);
+    for first in (0..strip_length).step_by(STEPS * STEP) {
+        let depth = first..strip_length.min(first + STEPS * STEP);
+        for (col, b) in b.chunks_exact(strip_length).enumerate() {
+            let b = &b[depth.clone()];
+            for (row, a) in a.chunks_exact(strip_length).enumerate() {
+                let a = &a[depth.clone()];
+                let slot = if pieces == 1 { 0 } else { col * down + row };
+                let sums = &mut sums[slot * SQUARE..][..SQUARE];
+                // A share of the next strip of B for each strip of A.
+                let next = b.as_ptr().wrapping_add(strip_length + row * (b.len() / down));
+                T::sum(&configured, a, b, next, first > 0, sums);
+                if depth.end == strip_length {
+                    round_square::<T>(lanes, sums, row * STRIP, col * STRIP, &mut c);
+                }
             }
         }
     }
     drop(configured);
-    for (index, sums) in sums.chunks_exact(4 * TILE).enumerate() {
-        let (col, row) = (index / down * STRIP, index % down * STRIP);
-        for (tile, sums) in sums.chunks_exact(TILE).enumerate() {
-            let (row, col) = (row + tile / 2 * TILE_ROWS, col + tile % 2 * TILE_ROWS);
-            let cols = col.min(c.cols())..c.cols().min(col + TILE_ROWS);
-            for (row, sums) in (row..c.rows()).zip(sums.chunks_exact(TILE_ROWS)) {
-                T::round_row(lanes, &sums[..cols.len()], &mut c.row(row)[cols.clone()]);
-            }
+}
+
+/// Rounds four tiles of sums to their place in `c`, as far as they lie in it.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c")]
+fn round_square<T: TileFactor>(
+    lanes: Avx512,
+    sums: &[T::Number],
+    row: usize,
+    col: usize,
+    c: &mut Block<'_, T::Output>,
+) {
+    let (upper, lower) = sums.split_at(2 * TILE);
+    for (half, tiles) in [upper, lower].into_iter().enumerate() {
+        let (left, right) = tiles.split_at(TILE);
+        let lines = left.chunks_exact(TILE_ROWS).zip(right.chunks_exact(TILE_ROWS));
+        for (row, (left, right)) in (row + half * TILE_ROWS..c.rows()).zip(lines) {
+            let target = &mut c.row(row)[col..];
+            let (first, rest) = target.split_at_mut(target.len().min(TILE_ROWS));
+            let rest_length = rest.len().min(TILE_ROWS);
+            T::round_row(lanes, &left[..first.len()], first);
+            T::round_row(lanes, &right[..rest_length], &mut rest[..rest_length]);
         }
     }
 }
 
 impl TileFactor for bf16 {
-    fn is_normal(cpu: &Cpu, a: &[bf16], b: &[bf16]) -> bool {
-        // All products are multiples of that of the smallest last places, and
-        // so are all sums. Eight bits of each factor lie above its last place.
-        let exponent = |x| i32::from(smallest_code(cpu, x) >> 7) - 127;
+    fn stays_normal(a: u16, b: u16) -> bool {
+        // A product is a multiple of the product of the smallest last places,
+        // and so is every sum. Seven bits lie below the first of a factor.
+        let exponent = |code: u16| i32::from(code >> 7) - 127;
         let (a, b) = (exponent(a), exponent(b));
-        a >= -126 && b >= -126 && a - 7 + b - 7 >= -126
+        a >= -126 && b >= -126 && (a - 7) + (b - 7) >= -126
     }
 }
 
 impl TileFactor for i8 {
-    fn is_normal(_cpu: &Cpu, _a: &[i8], _b: &[i8]) -> bool {
+    fn stays_normal(_a: u16, _b: u16) -> bool {
         true
-    }
-}
-
-/// The code of the smallest magnitude that is not zero; a large one if all are zero.
-fn smallest_code(cpu: &Cpu, x: &[bf16]) -> u16 {
-    const PIECE: usize = 1 << 16;
-    let smallest = AtomicU16::new(u16::MAX);
-    cpu.pool.run(x.len().div_ceil(PIECE), |piece| {
-        let piece = &x[piece * PIECE..x.len().min((piece + 1) * PIECE)];
-        smallest.fetch_min(cpu.isa.run(SmallestCode(piece)), Ordering::Relaxed);
-    });
-    smallest.into_inner()
-}
-
-struct SmallestCode<'a>(&'a [bf16]);
-
-impl Vectorize for SmallestCode<'_> {
-    type Output = u16;
-    #[inline(always)]
-    fn run<L: Lanes>(self, _lanes: L) -> u16 {
-        // Less one, so that zero becomes the largest.
-        let less_one = self.0.iter().map(|x| (x.to_bits() & 0x7fff).wrapping_sub(1));
-        less_one.fold(0x7fff, u16::min) + 1
     }
 }

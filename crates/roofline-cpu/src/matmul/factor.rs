@@ -242,6 +242,8 @@ fn narrow_row<L: Lanes, T: Element>(lanes: L, sums: &[f32], c: &mut [T]) {
     for (sums, c) in (&mut sums).zip(&mut c) {
         T::store(lanes, lanes.load_f32(sums), c);
     }
-    let tail = lanes.load_partial_f32(sums.remainder(), 0.0);
-    T::store_partial(lanes, tail, c.into_remainder());
+    if !sums.remainder().is_empty() {
+        let tail = lanes.load_partial_f32(sums.remainder(), 0.0);
+        T::store_partial(lanes, tail, c.into_remainder());
+    }
 }

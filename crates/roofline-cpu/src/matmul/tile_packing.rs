@@ -40,74 +40,74 @@ unsafe impl Bytes for half::bf16 {}
 // SAFETY: 8 bits of a number.
 unsafe impl Bytes for i8 {}
 
-/// Packs the rows `rows` of `a` \[_,k\], strip after strip, for the steps from
-/// `first_step` on that the strips (of `steps` steps each) have room for.
-#[target_feature(enable = "avx512f,avx512bw")]
-pub(super) fn pack_rows<T: Bytes>(
-    a: &[T],
-    k: usize,
-    rows: Range<usize>,
-    first_step: usize,
-    steps: usize,
-    strips: &mut [i32],
-) {
-    let row_bytes = k * size_of::<T>();
-    for (first_row, strip) in rows.clone().step_by(STRIP).zip(strips.chunks_exact_mut(steps * STEP)) {
-        for row in 0..STRIP {
-            let bytes = if first_row + row < rows.end {
-                &T::bytes(a)[(first_row + row) * row_bytes..][..row_bytes]
-            } else {
-                &[]
-            };
-            for step in 0..steps {
-                let line = load_line(bytes, first_step + step);
-                store_line(line, &mut strip[step * STEP + row * LINE..]);
-            }
-        }
-    }
+/// What is packed: all rows of A, or all columns of B, in a range.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'a, T> {
+    /// A \[_,k\].
+    A(&'a [T]),
+    /// B and how it lies.
+    B(&'a [T], Form),
 }
 
-/// Packs the columns `cols` of the product, strip after strip, over the whole
-/// depth.
+/// Packs the rows of A or columns of B in `range`, strip after strip, over the
+/// whole depth. Returns the smallest magnitude met that is not zero, as a code
+/// of 16 bits; it means something for types of that size.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c")]
-pub(super) fn pack_columns<T: Bytes>(
+pub(super) fn pack<T: Bytes>(
     lanes: Avx512,
-    b: &[T],
-    form: Form,
+    source: Source<'_, T>,
     shape: Product,
-    cols: Range<usize>,
+    range: Range<usize>,
     strips: &mut [i32],
-) {
-    let steps = shape.k.div_ceil(LINE * T::PER_NUMBER);
-    match form {
-        Form::Transposed => transpose_rows(lanes, b, shape.k, cols, steps, strips),
-        Form::Straight => interleave_rows(b, shape, cols, steps, strips),
+) -> u16 {
+    let mut smallest = Smallest::new();
+    match source {
+        Source::A(a) => pack_rows::<T, false>(lanes, a, shape.k, range, strips, &mut smallest),
+        Source::B(b, Form::Transposed) => {
+            pack_rows::<T, true>(lanes, b, shape.k, range, strips, &mut smallest);
+        }
+        Source::B(b, Form::Straight) => interleave_rows(b, shape, range, strips, &mut smallest),
     }
+    smallest.code()
 }
 
-/// B \[n,k\]: what is a row here is a column of a tile.
+/// Steps of a sum of length `k`.
+pub(super) fn steps<T: Bytes>(k: usize) -> usize {
+    k.div_ceil(LINE * T::PER_NUMBER)
+}
+
+/// Rows of `source` \[_,k\], which are the rows of the tiles of A and the
+/// columns of the tiles of B.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c")]
-fn transpose_rows<T: Bytes>(
+fn pack_rows<T: Bytes, const TRANSPOSE: bool>(
     lanes: Avx512,
-    b: &[T],
+    source: &[T],
     k: usize,
-    cols: Range<usize>,
-    steps: usize,
+    rows: Range<usize>,
     strips: &mut [i32],
+    smallest: &mut Smallest,
 ) {
+    /// Sixteen rows are too many for the processor to see where they go.
+    const AHEAD: usize = 4 * LINE_BYTES;
     let row_bytes = k * size_of::<T>();
-    for (first_col, strip) in cols.clone().step_by(STRIP).zip(strips.chunks_exact_mut(steps * STEP)) {
-        for tile in 0..2 {
-            for step in 0..steps {
-                let mut square = [_mm512_setzero_si512(); LINE];
-                let first_col = first_col + tile * TILE_ROWS;
-                for (col, line) in (first_col..cols.end).zip(&mut square) {
-                    *line = load_line(&T::bytes(b)[col * row_bytes..][..row_bytes], step);
+    let strip_length = steps::<T>(k) * STEP;
+    for (strip, first_row) in strips.chunks_exact_mut(strip_length).zip(rows.clone().step_by(STRIP)) {
+        for half in 0..2 {
+            let first_row = first_row + half * TILE_ROWS;
+            for (step, pair) in strip.chunks_exact_mut(STEP).enumerate() {
+                let mut tile = [_mm512_setzero_si512(); TILE_ROWS];
+                for (row, line) in (first_row..rows.end).zip(&mut tile) {
+                    let bytes = &T::bytes(source)[row * row_bytes..][..row_bytes];
+                    let bytes = &bytes[step * LINE_BYTES..];
+                    lanes.prefetch(bytes.as_ptr().wrapping_add(AHEAD));
+                    *line = load_line(bytes);
+                    smallest.see(*line);
                 }
-                let tile = &mut strip[step * STEP + tile * TILE..][..TILE];
-                for (line, target) in lanes.transpose_i32(square).into_iter().zip(tile.chunks_exact_mut(LINE))
-                {
+                if TRANSPOSE {
+                    tile = lanes.transpose_i32(tile);
+                }
+                for (line, target) in tile.into_iter().zip(pair[half * TILE..].chunks_exact_mut(LINE)) {
                     store_line(line, target);
                 }
             }
@@ -115,45 +115,74 @@ fn transpose_rows<T: Bytes>(
     }
 }
 
-/// B \[k,n\]: `PER_NUMBER` rows make one row of tiles, whole rows at a time, so that
-/// memory is read in order.
+/// B \[k,n\]: `PER_NUMBER` rows make one row of tiles, whole rows at a time, so
+/// that memory is read in order.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn interleave_rows<T: Bytes>(b: &[T], shape: Product, cols: Range<usize>, steps: usize, strips: &mut [i32]) {
+fn interleave_rows<T: Bytes>(
+    b: &[T],
+    shape: Product,
+    cols: Range<usize>,
+    strips: &mut [i32],
+    smallest: &mut Smallest,
+) {
     let Product { n, k, .. } = shape;
+    let steps = steps::<T>(k);
     for number in 0..steps * LINE {
         let rows = k.min(number * T::PER_NUMBER)..k.min((number + 1) * T::PER_NUMBER);
-        for (index, from) in cols.clone().step_by(TILE_ROWS).enumerate() {
-            let to = cols.end.min(from + TILE_ROWS);
-            let mut line = _mm512_setzero_si512();
-            for row in rows.clone().rev() {
-                let factors = load_factors(&b[row * n + from..row * n + to]);
-                let older = if T::PER_NUMBER == 2 {
-                    _mm512_slli_epi32::<16>(line)
-                } else {
-                    _mm512_slli_epi32::<8>(line)
-                };
-                line = _mm512_or_si512(older, factors);
+        let (step, row) = (number / TILE_ROWS * STEP, number % TILE_ROWS * LINE);
+        for (strip, first) in strips.chunks_exact_mut(steps * STEP).zip(cols.clone().step_by(STRIP)) {
+            for half in 0..2 {
+                let from = cols.end.min(first + half * TILE_ROWS);
+                let to = cols.end.min(from + TILE_ROWS);
+                let mut line = _mm512_setzero_si512();
+                for row in rows.clone().rev() {
+                    let factors = load_factors(&b[row * n + from..row * n + to]);
+                    smallest.see(factors);
+                    let later = if T::PER_NUMBER == 2 {
+                        _mm512_slli_epi32::<16>(line)
+                    } else {
+                        _mm512_slli_epi32::<8>(line)
+                    };
+                    line = _mm512_or_si512(later, factors);
+                }
+                store_line(line, &mut strip[step + half * TILE + row..]);
             }
-            let (strip, tile) = (index / 2 * steps * STEP, index % 2 * TILE);
-            let (step, row) = (number / TILE_ROWS * STEP, number % TILE_ROWS * LINE);
-            store_line(line, &mut strips[strip + step + tile + row..]);
-        }
-    }
-    // An odd number of tiles leaves the second half of the last strip.
-    if cols.len().div_ceil(TILE_ROWS) % 2 == 1 {
-        let last = cols.len() / STRIP * steps * STEP;
-        for step in strips[last..].chunks_exact_mut(STEP).take(steps) {
-            step[TILE..].fill(0);
         }
     }
 }
 
-/// Line `index` of a row of bytes, zero beyond its end.
+/// The smallest magnitude among codes of 16 bits, zero apart.
+struct Smallest(__m512i);
+
+impl Smallest {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn new() -> Self {
+        Self(_mm512_set1_epi16(-1))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn see(&mut self, codes: __m512i) {
+        // Less one, so that zero becomes the largest.
+        let magnitudes = _mm512_and_si512(codes, _mm512_set1_epi16(0x7fff));
+        self.0 = _mm512_min_epu16(self.0, _mm512_sub_epi16(magnitudes, _mm512_set1_epi16(1)));
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn code(self) -> u16 {
+        // SAFETY: both are 64 bytes of plain integers.
+        let codes = unsafe { std::mem::transmute::<__m512i, [u16; 32]>(self.0) };
+        codes.into_iter().fold(u16::MAX, u16::min).saturating_add(1)
+    }
+}
+
+/// The first line of what is left of a row, zero beyond its end.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn load_line(bytes: &[u8], index: usize) -> __m512i {
-    let bytes = &bytes[bytes.len().min(index * LINE_BYTES)..];
+fn load_line(bytes: &[u8]) -> __m512i {
     let mask = if bytes.len() < LINE_BYTES { (1 << bytes.len()) - 1 } else { u64::MAX };
     // SAFETY: the mask admits bytes of the slice only.
     unsafe { _mm512_maskz_loadu_epi8(mask, bytes.as_ptr().cast()) }
@@ -163,7 +192,7 @@ fn load_line(bytes: &[u8], index: usize) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load_factors<T: Bytes>(factors: &[T]) -> __m512i {
-    let bytes = load_line(T::bytes(&factors[..factors.len().min(TILE_ROWS)]), 0);
+    let bytes = load_line(T::bytes(&factors[..factors.len().min(TILE_ROWS)]));
     if T::PER_NUMBER == 2 {
         _mm512_cvtepu16_epi32(_mm512_castsi512_si256(bytes))
     } else {
