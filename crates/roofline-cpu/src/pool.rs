@@ -12,7 +12,7 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::{self, JoinHandle, Thread};
 
 /// Looks at the epoch before a worker goes to sleep; with a `pause` between
@@ -55,6 +55,13 @@ impl Pool {
         }
         let cores: Arc<[usize]> = cores.into();
         Self::start(cores.len(), move |worker| pin(cores[worker]))
+    }
+
+    /// The calling thread alone: for kernels that use one thread whatever the
+    /// caller has.
+    pub(crate) fn alone() -> &'static Self {
+        static ALONE: LazyLock<Pool> = LazyLock::new(|| Pool::new(1));
+        &ALONE
     }
 
     /// The number of threads, the caller included.

@@ -15,9 +15,10 @@ use crate::Vectorize;
 use crate::lanes::Lanes;
 use crate::scratch::Scratch;
 
-/// Steps of a sum between two visits to C: most of a panel of B of this depth
-/// stays in a first cache of 48 KiB.
-const STEPS: usize = 320;
+/// Steps of a sum between two visits to C, at most: a panel of B of this depth
+/// fills a first cache of 48 KiB, and what falls out of it comes from the second
+/// in time, while fewer visits to C save more.
+const STEPS: usize = 384;
 /// Rows of C in one tile, so that the packed block of A fits a second cache.
 pub(super) const ROWS: usize = 24 * 14;
 /// Columns of C in one tile.
@@ -51,14 +52,14 @@ impl<T: Factor> Vectorize for MultiplyTile<'_, T> {
     }
 }
 
-/// The width of a panel of B.
-pub(super) struct PanelWidth;
+/// The height of a strip of A and the width of a panel of B.
+pub(super) struct RegisterTile;
 
-impl Vectorize for PanelWidth {
-    type Output = usize;
+impl Vectorize for RegisterTile {
+    type Output = (usize, usize);
     #[inline(always)]
-    fn run<L: Lanes>(self, _lanes: L) -> usize {
-        2 * L::LANES
+    fn run<L: Lanes>(self, _lanes: L) -> (usize, usize) {
+        (L::TILE_ROWS, 2 * L::LANES)
     }
 }
 
@@ -74,9 +75,11 @@ fn sum_tile<L: Lanes, T: Factor>(
     let panel_width = 2 * L::LANES;
     let all_steps = k.div_ceil(T::DEPTH);
     let strips = rows.len().div_ceil(L::TILE_ROWS);
-    let mut packed = Scratch::take(strips * L::TILE_ROWS * STEPS.min(all_steps));
-    for first in (0..all_steps).step_by(STEPS) {
-        let steps = STEPS.min(all_steps - first);
+    // Visits of one depth each: a short last one would cost as much as the others.
+    let depth_steps = all_steps.div_ceil(all_steps.div_ceil(STEPS));
+    let mut packed = Scratch::take(strips * L::TILE_ROWS * depth_steps);
+    for first in (0..all_steps).step_by(depth_steps) {
+        let steps = depth_steps.min(all_steps - first);
         let strip_length = steps * L::TILE_ROWS;
         let depth = first * T::DEPTH..k.min((first + steps) * T::DEPTH);
         let row_starts = rows.clone().step_by(L::TILE_ROWS);
@@ -103,16 +106,28 @@ fn sum_tile<L: Lanes, T: Factor>(
                     ahead.push(next.wrapping_add(line * LINE));
                 }
                 let tile = outer_products::<L, T::Number>(lanes, strip, panel, &ahead);
-                for (row, v) in rows.zip(tile.as_ref()) {
-                    let target = &mut sums.row(row)[from..to];
-                    let middle = target.len().min(L::LANES);
-                    let (left, right) = target.split_at_mut(middle);
-                    T::Number::put(lanes, v[0], first > 0, left);
-                    T::Number::put(lanes, v[1], first > 0, right);
+                let add = first > 0;
+                if rows.len() >= L::TILE_ROWS && to - from == panel_width {
+                    for (row, v) in tile.as_ref().iter().enumerate() {
+                        let target = &mut sums.row(rows.start + row)[from..to];
+                        put_pair::<L, T::Number>(lanes, *v, add, target);
+                    }
+                } else {
+                    for (row, v) in rows.zip(tile.as_ref()) {
+                        put_pair::<L, T::Number>(lanes, *v, add, &mut sums.row(row)[from..to]);
+                    }
                 }
             }
         }
     }
+}
+
+/// Writes two vectors of sums, or as much of them as `target` can hold.
+#[inline(always)]
+fn put_pair<L: Lanes, N: Number>(lanes: L, v: [N::Vector<L>; 2], add: bool, target: &mut [N]) {
+    let (left, right) = target.split_at_mut(target.len().min(L::LANES));
+    N::put(lanes, v[0], add, left);
+    N::put(lanes, v[1], add, right);
 }
 
 /// Numbers in a cache line.
