@@ -2,7 +2,9 @@
 //!
 //! Over the plain loop: explicit lanes for the 16-bit types, and no read of
 //! the lines that are about to be overwritten. A few elements in front bring
-//! the output to the start of a line, which streaming stores need.
+//! the output to the start of a line, which streaming stores need. Four parts
+//! are walked together: a processor fetches ahead within a page, and more
+//! pages at once keep more of memory busy.
 
 use crate::lanes::Lanes;
 use crate::{Cpu, Element, Rows, Vectorize, stream};
@@ -37,25 +39,49 @@ impl<T: Element> Vectorize for Add<'_, T> {
     fn run<L: Lanes>(self, lanes: L) {
         let Add { x, y, z, streamed } = self;
         if !streamed {
-            return add_with::<L, T, false>(lanes, x, y, z);
+            return add_with(lanes, x, y, z);
         }
         let head = stream::unaligned_head(z);
         let (x_head, x) = x.split_at(head);
         let (y_head, y) = y.split_at(head);
         let (z_head, z) = z.split_at_mut(head);
-        add_with::<L, T, false>(lanes, x_head, y_head, z_head);
-        add_with::<L, T, true>(lanes, x, y, z);
+        add_with(lanes, x_head, y_head, z_head);
+        let part = z.len() / STREAMS / stream::line::<T>() * stream::line::<T>();
+        let (x, x_tail) = x.split_at(STREAMS * part);
+        let (y, y_tail) = y.split_at(STREAMS * part);
+        let (z, z_tail) = z.split_at_mut(STREAMS * part);
+        add_streams(lanes, x, y, z, part);
+        add_with(lanes, x_tail, y_tail, z_tail);
         lanes.fence();
     }
 }
 
+/// Parts that are walked together.
+const STREAMS: usize = 4;
+
+/// z = x + y over `STREAMS` parts of whole lines, a line of each in turn.
 #[inline(always)]
-fn add_with<L: Lanes, T: Element, const STREAM: bool>(lanes: L, x: &[T], y: &[T], z: &mut [T]) {
+fn add_streams<L: Lanes, T: Element>(lanes: L, x: &[T], y: &[T], z: &mut [T], part: usize) {
+    let line = stream::line::<T>();
+    for at in (0..part).step_by(line) {
+        for stream in 0..STREAMS {
+            let start = stream * part + at;
+            let (x, y, z) = (&x[start..][..line], &y[start..][..line], &mut z[start..][..line]);
+            for from in (0..line).step_by(L::LANES) {
+                let sum = lanes.add(T::load(lanes, &x[from..]), T::load(lanes, &y[from..]));
+                T::stream(lanes, sum, &mut z[from..]);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn add_with<L: Lanes, T: Element>(lanes: L, x: &[T], y: &[T], z: &mut [T]) {
     let mut x = x.chunks_exact(L::LANES);
     let mut y = y.chunks_exact(L::LANES);
     let mut z = z.chunks_exact_mut(L::LANES);
     for ((x, y), z) in (&mut x).zip(&mut y).zip(&mut z) {
-        T::put::<L, STREAM>(lanes, lanes.add(T::load(lanes, x), T::load(lanes, y)), z);
+        T::store(lanes, lanes.add(T::load(lanes, x), T::load(lanes, y)), z);
     }
     let zero = T::default();
     let x = T::load_partial(lanes, x.remainder(), zero);

@@ -2,8 +2,11 @@
 //!
 //! Over the definition: the exponential is a polynomial over all lanes and is
 //! computed once; the row of exponentials stays in a near cache, so memory
-//! sees `x` once and `y` once, the latter streamed when no cache would keep it.
+//! sees `x` once and `y` once, the latter streamed when no cache would keep it,
+//! and written while the next row is computed.
 //! Four independent partial results hide the latency of max and sum.
+
+use std::slice::{ChunksExact, ChunksExactMut};
 
 use crate::exp::exp;
 use crate::lanes::Lanes;
@@ -40,23 +43,65 @@ impl<T: Element> Vectorize for SoftmaxRows<'_, T> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         let cols = self.cols.max(1);
-        let mut row = Scratch::take(cols);
+        let (mut this, mut last) = (Scratch::take(cols), Scratch::take(cols));
+        let mut writer = Writer::new(lanes, &[], 0.0, &mut [], false);
         for (x, y) in self.x.chunks(cols).zip(self.y.chunks_mut(cols)) {
             let largest = largest(lanes, x);
-            let sum = exponentials(lanes, x, largest, &mut row);
+            let sum = exponentials(lanes, x, largest, &mut this, &mut writer);
+            writer.finish(lanes);
+            std::mem::swap(&mut this, &mut last);
             // The sum is one at least, so its inverse loses nothing.
-            let inverse = 1.0 / sum;
-            if self.streamed {
-                let head = stream::unaligned_head(y);
-                scale::<L, T, false>(lanes, &row[..head], inverse, &mut y[..head]);
-                scale::<L, T, true>(lanes, &row[head..], inverse, &mut y[head..]);
-            } else {
-                scale::<L, T, false>(lanes, &row, inverse, y);
-            }
+            writer = Writer::new(lanes, &last, 1.0 / sum, y, self.streamed);
         }
+        writer.finish(lanes);
         if self.streamed {
             lanes.fence();
         }
+    }
+}
+
+/// y = row · factor, a vector at a time: a row is written while the next one is
+/// computed, so that memory has work all the time.
+struct Writer<'a, L: Lanes, T> {
+    row: ChunksExact<'a, f32>,
+    y: ChunksExactMut<'a, T>,
+    factor: L::F,
+    streamed: bool,
+}
+
+impl<'a, L: Lanes, T: Element> Writer<'a, L, T> {
+    #[inline(always)]
+    fn new(lanes: L, row: &'a [f32], factor: f32, y: &'a mut [T], streamed: bool) -> Self {
+        let factor = lanes.splat(factor);
+        // Streaming stores need the start of a line.
+        let head = if streamed { stream::unaligned_head(y) } else { 0 };
+        let (row_head, row) = row.split_at(head);
+        let (y_head, y) = y.split_at_mut(head);
+        for (row, y) in row_head.chunks(L::LANES).zip(y_head.chunks_mut(L::LANES)) {
+            let v = lanes.load_partial_f32(row, 0.0);
+            T::store_partial(lanes, lanes.mul(v, factor), y);
+        }
+        Self { row: row.chunks_exact(L::LANES), y: y.chunks_exact_mut(L::LANES), factor, streamed }
+    }
+
+    /// Whether there was a vector left to write.
+    #[inline(always)]
+    fn step(&mut self, lanes: L) -> bool {
+        let (Some(row), Some(y)) = (self.row.next(), self.y.next()) else { return false };
+        let v = lanes.mul(lanes.load_f32(row), self.factor);
+        if self.streamed {
+            T::stream(lanes, v, y);
+        } else {
+            T::store(lanes, v, y);
+        }
+        true
+    }
+
+    #[inline(always)]
+    fn finish(mut self, lanes: L) {
+        while self.step(lanes) {}
+        let tail = lanes.load_partial_f32(self.row.remainder(), 0.0);
+        T::store_partial(lanes, lanes.mul(tail, self.factor), self.y.into_remainder());
     }
 }
 
@@ -80,9 +125,16 @@ fn largest<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
     lanes.largest(lanes.max(lanes.max(a, b), lanes.max(c, d)))
 }
 
-/// Writes exp(x - largest) to `row` and returns the sum.
+/// Writes exp(x - largest) to `row` and returns the sum; lets `writer` do a
+/// vector for each of its own.
 #[inline(always)]
-fn exponentials<L: Lanes, T: Element>(lanes: L, x: &[T], largest: f32, row: &mut [f32]) -> f32 {
+fn exponentials<L: Lanes, T: Element>(
+    lanes: L,
+    x: &[T],
+    largest: f32,
+    row: &mut [f32],
+    writer: &mut Writer<'_, L, T>,
+) -> f32 {
     let cols = x.len();
     let lowest = T::from_f32(f32::NEG_INFINITY);
     let shift = lanes.splat(largest);
@@ -97,6 +149,7 @@ fn exponentials<L: Lanes, T: Element>(lanes: L, x: &[T], largest: f32, row: &mut
             let e = exp(lanes, lanes.sub(T::load(lanes, x), shift));
             lanes.store_f32(e, row);
             *sum = lanes.add(*sum, e);
+            writer.step(lanes);
         }
     }
     let tail = rows.into_remainder().chunks_mut(L::LANES);
@@ -109,17 +162,4 @@ fn exponentials<L: Lanes, T: Element>(lanes: L, x: &[T], largest: f32, row: &mut
     }
     let [a, b, c, d] = sums;
     lanes.sum(lanes.add(lanes.add(a, b), lanes.add(c, d)))
-}
-
-/// y = row · factor.
-#[inline(always)]
-fn scale<L: Lanes, T: Element, const STREAM: bool>(lanes: L, row: &[f32], factor: f32, y: &mut [T]) {
-    let factor = lanes.splat(factor);
-    let mut row = row.chunks_exact(L::LANES);
-    let mut y = y.chunks_exact_mut(L::LANES);
-    for (row, y) in (&mut row).zip(&mut y) {
-        T::put::<L, STREAM>(lanes, lanes.mul(lanes.load_f32(row), factor), y);
-    }
-    let tail = lanes.load_partial_f32(row.remainder(), 0.0);
-    T::store_partial(lanes, lanes.mul(tail, factor), y.into_remainder());
 }
