@@ -20,6 +20,8 @@ const ALLOWED: &[Row] = &[
     ("roofline", EVERYTHING),
     // A runner like any other, but of cheats.
     ("saboteur", &["roofline-core", "roofline-runner"]),
+    // The noise study measures it: a runner of kernels of the house with a known share of extra work.
+    ("knob", &["roofline-core", "roofline-cpu", "roofline-runner"]),
     // Turns off checks through the library, which the command line cannot.
     ("studies", &["roofline-core", "roofline-conductor"]),
     // Tasks start the program like a user does, and stay quick to build.
