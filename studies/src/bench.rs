@@ -42,15 +42,11 @@ struct Table {
 impl Bench {
     /// Finds the binaries beside this one, building them if they are not there.
     pub fn new() -> io::Result<Bench> {
-        let own = std::env::current_exe()?;
-        // Tests live one folder below the binaries.
-        let folder =
-            own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap_or(Path::new("."));
+        let folder = build(&["-p", "roofline", "-p", "saboteur"])?;
         let program = folder.join("roofline");
-        build(folder)?;
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut runners = vec![RunnerSpec::built_in(&program)];
-        runners.push(runners::read(&repository.join("runners/saboteur"), folder).map_err(io::Error::other)?);
+        runners.push(runners::read(&repository.join("runners/saboteur"), &folder).map_err(io::Error::other)?);
         Ok(Bench { program, runners })
     }
 
@@ -100,14 +96,19 @@ impl Bench {
     }
 }
 
-fn build(folder: &Path) -> io::Result<()> {
+/// Builds packages in the profile of this program; answers with the folder of their binaries.
+pub(crate) fn build(packages: &[&str]) -> io::Result<PathBuf> {
+    let own = std::env::current_exe()?;
+    // Tests live one folder below the binaries.
+    let folder = own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap_or(Path::new("."));
     let mut command = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
-    command.args(["build", "--quiet", "-p", "roofline", "-p", "saboteur"]);
+    command.args(["build", "--quiet"]).args(packages);
     if folder.ends_with("release") {
         command.arg("--release");
     }
     let built = command.current_dir(env!("CARGO_MANIFEST_DIR")).status()?;
-    if built.success() { Ok(()) } else { Err(io::Error::other("cargo build -p roofline -p saboteur failed")) }
+    let why = || io::Error::other(format!("cargo build {} failed", packages.join(" ")));
+    if built.success() { Ok(folder.to_owned()) } else { Err(why()) }
 }
 
 struct Kept(Vec<Record>);

@@ -1,6 +1,7 @@
-//! Studies of the gate, through the library: what no option of the command line may do.
+//! Studies of the gate and of comparisons, through the library: what no option of the command line may do.
 #![forbid(unsafe_code)]
 
 pub mod bench;
 pub mod gate_mutations;
 pub mod gate_study;
+pub mod noise_study;

@@ -1,10 +1,10 @@
-//! `cargo xtask gate-mutations` and `cargo xtask gate-study` end here.
+//! `cargo xtask gate-mutations`, `gate-study` and `noise-study` end here.
 #![forbid(unsafe_code)]
 
 use std::io;
 use std::process::ExitCode;
 use studies::bench::Bench;
-use studies::{gate_mutations, gate_study};
+use studies::{gate_mutations, gate_study, noise_study};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -35,6 +35,20 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{}", gate_study::describe(&outcome));
             Ok(outcome.false_alarms.is_empty() && outcome.missed.is_empty())
         }
-        _ => Err(io::Error::other("name a study: gate-mutations [SEED] or gate-study [SHAPES] [SEED]")),
+        Some("noise-study") => {
+            let settings = noise_study::Settings::parse(&arguments[1..]).map_err(io::Error::other)?;
+            let command = format!("cargo xtask {}", arguments.join(" "));
+            let publish = |outcome: &_| noise_study::publish(&settings, outcome, &command);
+            let outcome = noise_study::study(&settings, talk, |outcome| publish(outcome).map(|_| ()))?;
+            anstream::println!("{}", publish(&outcome)?);
+            Ok(outcome.missed().is_empty())
+        }
+        Some("load") => {
+            noise_study::load::run();
+            Ok(true)
+        }
+        _ => Err(io::Error::other(
+            "name a study: gate-mutations [SEED], gate-study [SHAPES] [SEED] or noise-study [OPTIONS]",
+        )),
     }
 }

@@ -46,6 +46,11 @@ const VERBS: &[Verb] = &[
         about: "random shapes through the gate: no false alarm, no lower precision missed (`SHAPES SEED`)",
         run: study::study,
     },
+    Verb {
+        name: "noise-study",
+        about: "how often live comparisons are wrong (`--quick`, `--tries N`, `--budget S,S`, `--kinds K,K`)",
+        run: study::noise,
+    },
 ];
 
 fn main() -> ExitCode {

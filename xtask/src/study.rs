@@ -1,4 +1,4 @@
-//! `gate-mutations` and `gate-study`: long studies of the gate, in a crate of their own so that tasks
+//! `gate-mutations`, `gate-study` and `noise-study`: long studies, in a crate of their own so that tasks
 //! stay quick to build.
 
 use crate::step::Failure;
@@ -10,6 +10,10 @@ pub(crate) fn mutations(arguments: &[String]) -> Result<ExitCode, Failure> {
 
 pub(crate) fn study(arguments: &[String]) -> Result<ExitCode, Failure> {
     run("gate-study", arguments)
+}
+
+pub(crate) fn noise(arguments: &[String]) -> Result<ExitCode, Failure> {
+    run("noise-study", arguments)
 }
 
 fn run(name: &str, arguments: &[String]) -> Result<ExitCode, Failure> {

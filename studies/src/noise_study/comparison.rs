@@ -1,0 +1,130 @@
+//! One run of the conductor: the names of a leg against `knob/a`.
+
+use super::{Kind, Leg, Try, seconds};
+use crate::bench;
+use roofline_conductor::checks::Checks;
+use roofline_conductor::conduct::{Finish, Observer, RunFacts, Step, conduct};
+use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
+use roofline_conductor::runners::{self, RunnerSpec};
+use roofline_conductor::session::Limits;
+use roofline_conductor::stage::Options;
+use roofline_core::case::Case;
+use roofline_core::record::{Record, Status};
+use roofline_core::turn::Turn;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const HUB: &str = "knob/a";
+/// A difference below this counts as none.
+const DELTA: f64 = 0.01;
+
+/// The program and the knob's runner.
+pub(super) struct Contestants {
+    program: PathBuf,
+    runner: RunnerSpec,
+}
+
+impl Contestants {
+    /// Builds both where this program was built.
+    pub(super) fn build() -> io::Result<Contestants> {
+        let binaries = bench::build(&["-p", "roofline", "-p", "knob"])?;
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knob");
+        let runner = runners::read(&folder, &binaries).map_err(io::Error::other)?;
+        Ok(Contestants { program: binaries.join("roofline"), runner })
+    }
+
+    /// Compares every name of the leg with the hub.
+    pub(super) fn compare(&self, kind: &'static Kind, leg: Leg, seed: u64) -> io::Result<Vec<Try>> {
+        let case: Case = kind.case.parse().map_err(io::Error::other)?;
+        let row = |implementation: String| PlannedRow {
+            implementation,
+            runner: self.runner.name.clone(),
+            offered: true,
+        };
+        let names = leg.names.iter().map(|name| format!("knob/{name}"));
+        let rows = std::iter::once(HUB.to_owned()).chain(names).map(row).collect();
+        // Without probes the comparison is all that is asked for.
+        let plan = Plan { cases: vec![PlannedCase { case, rows, probes: Vec::new() }] };
+        let options = Options {
+            program: self.program.clone(),
+            runners: vec![self.runner.clone()],
+            seed,
+            limits: Limits { patience: Duration::from_secs(10), memory: 2 << 30 },
+            budget: Some(seconds(leg.budget)),
+            total_budget: None,
+            quick: false,
+            against: Some(HUB.to_owned()),
+            delta: DELTA,
+            checks: Checks::default(),
+        };
+        let facts = RunFacts { run: "noise-study".to_owned(), machine: String::new() };
+        let mut seen = Seen::default();
+        match conduct(&plan, &options, &facts, &[], &mut seen)? {
+            Finish::Interrupted => Err(io::ErrorKind::Interrupted.into()),
+            _ => Ok(leg.names.iter().map(|name| seen.outcome(kind, leg, name)).collect()),
+        }
+    }
+}
+
+/// What a run told.
+#[derive(Default)]
+struct Seen {
+    records: Vec<Record>,
+    /// Implementation and time of every turn.
+    spent: Vec<(String, f64)>,
+}
+
+impl Seen {
+    fn outcome(&self, kind: &'static Kind, leg: Leg, name: &'static str) -> Try {
+        let implementation = format!("knob/{name}");
+        let spent = self.spent.iter().filter(|(who, _)| *who == implementation).map(|(_, seconds)| seconds);
+        let mut one = Try {
+            kind: kind.name,
+            leg,
+            name,
+            word: None,
+            failure: String::new(),
+            sets: 0,
+            mean: 0.0,
+            half: f64::INFINITY,
+            seconds: spent.sum(),
+        };
+        let record = self.records.iter().find(|record| record.implementation == implementation);
+        let Some(record) = record.filter(|record| record.status == Status::Ok) else {
+            let status =
+                record.map_or("no record".to_owned(), |record| format!("{}: {}", record.status, record.why));
+            return Try { failure: status, ..one };
+        };
+        if let Some(rounds) = &record.rounds {
+            one.sets = rounds.to_hub.len();
+            one.word = rounds.comparison().map(|comparison| comparison.word);
+            if let Some(interval) = rounds.to_hub_interval() {
+                (one.mean, one.half) = (interval.mean, interval.half);
+            }
+        }
+        one
+    }
+}
+
+impl Observer for Seen {
+    fn begin(&mut self, _: Step, _: &Case) {}
+
+    fn turn(&mut self, turn: &Turn) -> io::Result<()> {
+        self.spent.extend(turn.lanes.iter().map(|lane| (lane.implementation.clone(), lane.spent.0)));
+        Ok(())
+    }
+
+    fn record(&mut self, record: Record) -> io::Result<()> {
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn end(&mut self, _: &Case) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn stamp(&mut self) -> (String, String) {
+        (String::new(), String::new())
+    }
+}
