@@ -5,3 +5,4 @@ pub mod bench;
 pub mod gate_mutations;
 pub mod gate_study;
 pub mod noise_study;
+pub mod share_study;

@@ -1,10 +1,11 @@
-//! `cargo xtask gate-mutations`, `gate-study` and `noise-study` end here.
+//! `cargo xtask gate-mutations`, `gate-study`, `noise-study` and `share-study` end here.
 #![forbid(unsafe_code)]
 
 use std::io;
 use std::process::ExitCode;
+use std::time::Duration;
 use studies::bench::Bench;
-use studies::{gate_mutations, gate_study, noise_study};
+use studies::{gate_mutations, gate_study, noise_study, share_study};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -43,12 +44,19 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{}", publish(&outcome)?);
             Ok(outcome.missed().is_empty())
         }
+        Some("share-study") => {
+            let (runs, minutes) = (number(1, 20) as u32, number(2, 60));
+            let outcome = share_study::study(runs, Duration::from_secs(60 * minutes), talk)?;
+            anstream::println!("{}", outcome.publish(&format!("cargo xtask {}", arguments.join(" ")))?);
+            Ok(outcome.is_still())
+        }
         Some("load") => {
             noise_study::load::run();
             Ok(true)
         }
         _ => Err(io::Error::other(
-            "name a study: gate-mutations [SEED], gate-study [SHAPES] [SEED] or noise-study [OPTIONS]",
+            "name a study: gate-mutations [SEED], gate-study [SHAPES] [SEED], noise-study [OPTIONS] \
+             or share-study [RUNS] [MINUTES]",
         )),
     }
 }

@@ -7,7 +7,7 @@
 mod comparison;
 mod criterion;
 pub mod load;
-mod table;
+pub(crate) mod table;
 
 use comparison::Contestants;
 use load::Load;

@@ -51,6 +51,11 @@ const VERBS: &[Verb] = &[
         about: "how often live comparisons are wrong (`--quick`, `--tries N`, `--budget S,S`, `--kinds K,K`)",
         run: study::noise,
     },
+    Verb {
+        name: "share-study",
+        about: "how still shares of the limit stand while times drift (`RUNS MINUTES`)",
+        run: study::share,
+    },
 ];
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! `gate-mutations`, `gate-study` and `noise-study`: long studies, in a crate of their own so that tasks
+//! `gate-mutations`, `gate-study`, `noise-study` and `share-study`: long studies, in a crate of their own so that tasks
 //! stay quick to build.
 
 use crate::step::Failure;
@@ -14,6 +14,10 @@ pub(crate) fn study(arguments: &[String]) -> Result<ExitCode, Failure> {
 
 pub(crate) fn noise(arguments: &[String]) -> Result<ExitCode, Failure> {
     run("noise-study", arguments)
+}
+
+pub(crate) fn share(arguments: &[String]) -> Result<ExitCode, Failure> {
+    run("share-study", arguments)
 }
 
 fn run(name: &str, arguments: &[String]) -> Result<ExitCode, Failure> {

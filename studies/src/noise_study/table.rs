@@ -22,7 +22,7 @@ pub(super) fn publish(settings: &Settings, outcome: &Outcome, command: &str) -> 
 }
 
 /// What was used, for whoever does it again.
-fn facts(machine: &Machine, root: &Path, command: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(machine: &Machine, root: &Path, command: &str) -> Vec<(&'static str, String)> {
     let revision = Command::new("git")
         .args(["describe", "--always", "--dirty", "--abbrev=10"])
         .current_dir(root)
