@@ -32,6 +32,9 @@ pub struct Unit {
     pub(super) grain: u64,
 }
 
+/// Parts that each thread is dealt.
+const DEALT: u64 = 4;
+
 /// A loop that keeps a unit busy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
@@ -42,8 +45,8 @@ pub(super) struct Loop {
 }
 
 impl Unit {
-    /// Executes at least `amount` on the threads of `cpu`, rounded up to a block of each kind and
-    /// thread. To be called where the unit is there only.
+    /// Executes at least `amount` on the threads of `cpu`, rounded up to a block of each kind
+    /// and part. To be called where the unit is there only.
     ///
     /// ```
     /// use roofline_cpu::{Cpu, probe::{Amount, Entry, PROBES}};
@@ -60,7 +63,9 @@ impl Unit {
         let kinds = [(self.multiply_add, multiply_adds), (self.simple, simple), (self.special, special)];
         let kinds = kinds.map(|(kind, count)| (kind, count.div_ceil(kind.operations)));
         let blocks: u64 = kinds.iter().map(|(_, blocks)| *blocks).sum();
-        let parts = (cpu.pool.threads() as u64).min(blocks / self.grain).max(1);
+        let (threads, worth) = (cpu.pool.threads() as u64, blocks / self.grain);
+        // Several parts a thread where that is cheap: one that others hold up leaves more to the rest.
+        let parts = if worth >= DEALT * threads { DEALT * threads } else { worth.min(threads).max(1) };
         let part = || {
             for (kind, blocks) in kinds {
                 if blocks > 0 {
@@ -68,15 +73,7 @@ impl Unit {
                 }
             }
         };
-        if parts == 1 {
-            part();
-        } else {
-            cpu.pool.run_each(|thread| {
-                if (thread as u64) < parts {
-                    part();
-                }
-            });
-        }
+        cpu.pool.run(parts as usize, |_| part());
     }
 }
 

@@ -47,6 +47,18 @@ fn every_byte_is_written_from_what_was_read() {
     }
 }
 
+/// Where parts are dealt to whoever is free.
+#[test]
+fn large_copies_are_whole() {
+    let x = bytes((12 << 20) + 77, 3);
+    let cpu = Cpu::new(2);
+    for way in ways() {
+        let mut z = vec![0xa5; x.len()];
+        way.walk(&cpu, &[&x], &mut z);
+        assert!(z == x, "{way:?}");
+    }
+}
+
 /// Every line of an input of another size changes what is written.
 #[test]
 fn inputs_of_another_size_are_read_whole() {

@@ -17,12 +17,14 @@ use crate::lanes::{Avx2, Avx512};
 use crate::{Cpu, Isa};
 use std::hint::black_box;
 
-/// Lines moved between two looks at the loop's counter, over all streams.
-const UNROLLED: usize = 8;
-
 /// A call is shared by as many threads as have this many bytes each to move: less is done before
 /// another thread has heard of it.
 const GRAIN: usize = 32 << 10;
+
+/// With this many bytes a thread no cache keeps a part for the next call, and parts are dealt to whoever
+/// is free: a thread that others hold up leaves more of them to the rest.
+const DEALT: usize = 8 << 20;
+const DEALT_PARTS: usize = 4;
 
 /// A way to walk through memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +54,10 @@ impl Way {
             std::array::from_fn(|_| same.next().copied().unwrap_or_default())
         };
         let read: usize = inputs.iter().map(|input| input.len()).sum();
-        let worth = if self.alone { 1 } else { (read + output.len()) / GRAIN };
-        let parts = cpu.pool.threads().min(worth).max(1);
+        let bytes = read + output.len();
+        let threads = if self.alone { 1 } else { cpu.pool.threads().min(bytes / GRAIN).max(1) };
+        let dealt = threads > 1 && bytes / threads >= DEALT;
+        let parts = if dealt { DEALT_PARTS * threads } else { threads };
         let head = output.as_ptr().align_offset(LINE).min(output.len());
         let lines = (output.len() - head) / LINE;
         let edges = [0..head, head + lines * LINE..output.len()];
@@ -74,7 +78,10 @@ impl Way {
         };
         if parts == 1 {
             job.part(cpu.isa, 0);
+        } else if dealt {
+            cpu.pool.run(parts, |part| job.part(cpu.isa, part));
         } else {
+            // The same part on the same thread: its caches may still hold it.
             cpu.pool.run_each(|thread| {
                 if thread < parts {
                     job.part(cpu.isa, thread);
@@ -130,14 +137,15 @@ impl Job<'_> {
     #[inline(always)]
     fn part_with<L: Line>(&self, line: L, part: usize) {
         match self.way.streams {
-            8 => self.part_in::<L, 8>(line, part),
-            4 => self.part_in::<L, 4>(line, part),
-            _ => self.part_in::<L, 1>(line, part),
+            8 => self.part_in::<L, 8, 1>(line, part),
+            4 => self.part_in::<L, 4, 2>(line, part),
+            // More lines at once are a little faster in the first cache and slower in the second.
+            _ => self.part_in::<L, 1, 4>(line, part),
         }
     }
 
     #[inline(always)]
-    fn part_in<L: Line, const STREAMS: usize>(&self, line: L, part: usize) {
+    fn part_in<L: Line, const STREAMS: usize, const UNROLL: usize>(&self, line: L, part: usize) {
         let mut seen = line.zero();
         let mut left = self.paired;
         for input in self.inputs {
@@ -145,7 +153,7 @@ impl Job<'_> {
                 left -= 1;
                 continue;
             }
-            seen = line.xor(seen, read::<L, STREAMS>(line, input, part, self.parts));
+            seen = line.xor(seen, read::<L, STREAMS, UNROLL>(line, input, part, self.parts));
         }
         let (from, to) = share(self.lines, part, self.parts);
         let at = |start: Start| start.0.wrapping_add(from * LINE);
@@ -155,12 +163,12 @@ impl Job<'_> {
         // this part's alone; the output's first line is aligned.
         unsafe {
             match (self.paired, self.way.nontemporal) {
-                (0, false) => write::<L, 0, STREAMS, false>(line, [x, y], z, lines, seen),
-                (0, true) => write::<L, 0, STREAMS, true>(line, [x, y], z, lines, seen),
-                (1, false) => write::<L, 1, STREAMS, false>(line, [x, y], z, lines, seen),
-                (1, true) => write::<L, 1, STREAMS, true>(line, [x, y], z, lines, seen),
-                (_, false) => write::<L, 2, STREAMS, false>(line, [x, y], z, lines, seen),
-                (_, true) => write::<L, 2, STREAMS, true>(line, [x, y], z, lines, seen),
+                (0, false) => write::<L, 0, STREAMS, UNROLL, false>(line, [x, y], z, lines, seen),
+                (0, true) => write::<L, 0, STREAMS, UNROLL, true>(line, [x, y], z, lines, seen),
+                (1, false) => write::<L, 1, STREAMS, UNROLL, false>(line, [x, y], z, lines, seen),
+                (1, true) => write::<L, 1, STREAMS, UNROLL, true>(line, [x, y], z, lines, seen),
+                (_, false) => write::<L, 2, STREAMS, UNROLL, false>(line, [x, y], z, lines, seen),
+                (_, true) => write::<L, 2, STREAMS, UNROLL, true>(line, [x, y], z, lines, seen),
             }
         }
         // What was only read must be wanted by someone.
@@ -173,9 +181,14 @@ fn share(count: usize, part: usize, parts: usize) -> (usize, usize) {
     (count * part / parts, count * (part + 1) / parts)
 }
 
-/// The exclusive or of a part of `input`.
+/// The exclusive or of a part of `input`, walked in `STREAMS` streams, `UNROLL` lines of each in turn.
 #[inline(always)]
-fn read<L: Line, const STREAMS: usize>(line: L, input: &[u8], part: usize, parts: usize) -> L::Value {
+fn read<L: Line, const STREAMS: usize, const UNROLL: usize>(
+    line: L,
+    input: &[u8],
+    part: usize,
+    parts: usize,
+) -> L::Value {
     let head = input.as_ptr().align_offset(LINE).min(input.len());
     let lines = (input.len() - head) / LINE;
     if part == 0 {
@@ -184,24 +197,26 @@ fn read<L: Line, const STREAMS: usize>(line: L, input: &[u8], part: usize, parts
     }
     let (from, to) = share(lines, part, parts);
     let start = input[head + from * LINE..].as_ptr();
-    let unroll = UNROLLED / STREAMS;
-    let stream = (to - from) / UNROLLED * unroll;
-    let mut seen = [line.zero(); UNROLLED];
-    for i in (0..stream).step_by(unroll) {
-        for s in 0..STREAMS {
-            for u in 0..unroll {
+    let stream = (to - from) / (STREAMS * UNROLL) * UNROLL;
+    let mut seen = [[line.zero(); UNROLL]; STREAMS];
+    for i in (0..stream).step_by(UNROLL) {
+        for (s, seen) in seen.iter_mut().enumerate() {
+            for (u, seen) in seen.iter_mut().enumerate() {
                 // SAFETY: line s * stream + i + u is one of this part.
                 let value = unsafe { line.load(start.add((s * stream + i + u) * LINE)) };
-                let seen = &mut seen[s * unroll + u];
                 *seen = line.xor(*seen, value);
             }
         }
     }
     for i in stream * STREAMS..to - from {
         // SAFETY: a line of this part.
-        seen[0] = line.xor(seen[0], unsafe { line.load(start.add(i * LINE)) });
+        seen[0][0] = line.xor(seen[0][0], unsafe { line.load(start.add(i * LINE)) });
     }
-    seen.into_iter().reduce(|a, b| line.xor(a, b)).unwrap_or(seen[0])
+    let mut all = line.zero();
+    for value in seen.into_iter().flatten() {
+        all = line.xor(all, value);
+    }
+    all
 }
 
 /// Writes lines of `z` from the first `PAIRED` of `inputs`, or `fill` where there is none.
@@ -209,7 +224,7 @@ fn read<L: Line, const STREAMS: usize>(line: L, input: &[u8], part: usize, parts
 /// # Safety
 /// `lines` lines at `z` can be written, at each used input they can be read; `z` is aligned.
 #[inline(always)]
-unsafe fn write<L: Line, const PAIRED: usize, const STREAMS: usize, const PAST: bool>(
+unsafe fn write<L: Line, const PAIRED: usize, const STREAMS: usize, const UNROLL: usize, const PAST: bool>(
     line: L,
     inputs: [*const u8; 2],
     z: *mut u8,
@@ -228,11 +243,10 @@ unsafe fn write<L: Line, const PAIRED: usize, const STREAMS: usize, const PAST: 
             if PAST { line.stream(value, z.add(at)) } else { line.store(value, z.add(at)) }
         }
     };
-    let unroll = UNROLLED / STREAMS;
-    let stream = lines / UNROLLED * unroll;
-    for i in (0..stream).step_by(unroll) {
+    let stream = lines / (STREAMS * UNROLL) * UNROLL;
+    for i in (0..stream).step_by(UNROLL) {
         for s in 0..STREAMS {
-            for u in 0..unroll {
+            for u in 0..UNROLL {
                 step(s * stream + i + u);
             }
         }
