@@ -24,11 +24,11 @@ use std::time::{Duration, Instant};
 const VISIT: Duration = Duration::from_micros(500);
 const PASSES: usize = 15;
 
-/// A launch that takes longer warms nothing up that the next one would find.
-const LONG: f64 = 10e-3;
+/// Larger working sets leave nothing in a cache for the next launch.
+const LARGE: Bytes = Bytes(128 << 20);
 
 /// All of it is over by then on a machine that is not too busy.
-const TOTAL: Duration = Duration::from_secs(24);
+const TOTAL: Duration = Duration::from_secs(20);
 
 /// Probes slower than the fastest by this factor are not visited again.
 const HOPELESS: f64 = 1.3;
@@ -148,10 +148,12 @@ fn moving(mix: Mix, set: u64, threads: u32) -> Result<Case, Stop> {
     with_threads(&id, threads)
 }
 
-/// A product in the type that a unit is named after, long enough to be timed alone.
+/// A product in the type that a unit is named after: long beside a call of all threads, short beside the
+/// time for which others may take a core. A tile unit does several times as much in that time.
 fn multiplying(unit: &str, threads: u32) -> Result<Case, Stop> {
     let dtype = unit.rsplit('-').next().unwrap_or_default();
-    with_threads(&format!("matmul/{dtype}/m=512,n=512,k=512"), threads)
+    let size = if unit.starts_with("amx-") { 512 } else { 256 };
+    with_threads(&format!("matmul/{dtype}/m={size},n={size},k={size}"), threads)
 }
 
 fn with_threads(id: &str, threads: u32) -> Result<Case, Stop> {
@@ -173,7 +175,7 @@ struct Fastest {
 /// A probe at work on a point.
 struct Candidate {
     lane: Lane,
-    /// Seconds of its first launch but one, which decides whether it is seen again.
+    /// Seconds of the first launch that was timed, which decides whether it is seen again.
     first: f64,
     times: Vec<f64>,
 }
@@ -193,11 +195,13 @@ fn fastest(
 ) -> Result<Option<Fastest>, Stop> {
     let instance = Instance::new(case, Placement::Aligned { offset: 0 }, &mut stage.draws)?;
     let mut candidates = Vec::new();
+    // Pages are there before the first launch; what no cache keeps needs no other warming.
+    let warmup = u32::from(work_of(case).traffic() < LARGE);
     for probe in probes {
         let mut lane = Lane::new(probe, "cpu", case.threads);
         let first = lane.attempt(stage, PLACE, |lane, stage| {
             lane.prepare(stage, &instance)?;
-            visit(stage, lane, (1, 1))
+            visit(stage, lane, (warmup, 1))
         })?;
         // A probe that fails bounds nothing; another member of the family may.
         candidates.extend(first.map(|first| Candidate { lane, first, times: Vec::new() }));
@@ -205,7 +209,7 @@ fn fastest(
     let least =
         |candidates: &[Candidate]| candidates.iter().map(Candidate::time).fold(f64::INFINITY, f64::min);
     let batch = (VISIT.as_secs_f64() / least(&candidates)).ceil().clamp(1.0, 1e6) as u32;
-    let shape = (u32::from(least(&candidates) < LONG), batch);
+    let shape = (warmup, batch);
     let start = Instant::now();
     for pass in 0..PASSES {
         // One launch alone says little of a short one.
