@@ -115,10 +115,21 @@ pub(crate) trait TileProduct {
     /// factors of one row of A; a row of a tile of B holds for each of 16
     /// columns the factors that meet one 32-bit number of A.
     ///
-    /// Four lines a step from `next` on are asked for meanwhile; it may be any
-    /// address.
-    fn sum(tiles: &Configured, a: &[i32], b: &[i32], next: *const i32, add: bool, sums: &mut [Self::Sum]);
+    /// What is in `ahead` is asked for meanwhile.
+    fn sum(tiles: &Configured, a: &[i32], b: &[i32], ahead: &Ahead, add: bool, sums: &mut [Self::Sum]);
 }
+
+/// Cache lines to ask for while sums are made, a few in each step: all at once
+/// would fill the queue of misses and stall. They may be at any address.
+pub(crate) struct Ahead {
+    /// The first of four lines a step that will be read.
+    pub(crate) read: *const i32,
+    /// Two a step that will be written.
+    pub(crate) written: [*const u8; 2 * MAX_STEPS],
+}
+
+/// Steps of one call of [`TileProduct::sum`], at most.
+pub(crate) const MAX_STEPS: usize = 64;
 
 /// Asks for the 16 lines of a tile at an address and a distance.
 macro_rules! ask_for_tile {
@@ -139,11 +150,13 @@ macro_rules! ask_for_tile {
 /// loaded meets two others; four sums keep the unit busy, as each product
 /// waits for the one before it in its sum.
 macro_rules! sum_of_products {
-    ($product:literal, $a:ident, $b:ident, $next:ident, $add:ident, $sums:ident) => {{
+    ($product:literal, $a:ident, $b:ident, $ahead:ident, $add:ident, $sums:ident) => {{
         let steps = $a.len() / (2 * TILE);
-        assert!($b.len() >= steps * 2 * TILE && $sums.len() >= 4 * TILE && steps > 0);
+        assert!($b.len() >= steps * 2 * TILE && $sums.len() >= 4 * TILE);
+        assert!((1..=MAX_STEPS).contains(&steps));
         // SAFETY: `Configured` proves AMX and tiles of full size; the strips
-        // hold `steps` pairs of tiles of 1024 bytes each, `sums` four tiles.
+        // hold `steps` pairs of tiles of 1024 bytes each, `sums` four tiles and
+        // `ahead` two addresses a step. Asking for a line never faults.
         unsafe {
             asm!(
                 "test {add:e}, {add:e}",
@@ -176,6 +189,11 @@ macro_rules! sum_of_products {
                 "prefetcht1 [{next} + 128]",
                 "prefetcht1 [{next} + 192]",
                 "add {next}, 256",
+                "mov {line_to_write}, [{written}]",
+                "prefetchw [{line_to_write}]",
+                "mov {line_to_write}, [{written} + 8]",
+                "prefetchw [{line_to_write}]",
+                "add {written}, 16",
                 "add {a}, 2048",
                 "add {b}, 2048",
                 "dec {steps}",
@@ -186,7 +204,9 @@ macro_rules! sum_of_products {
                 "tilestored [{sums} + {line} + 3072], tmm3",
                 a = inout(reg) $a.as_ptr() => _,
                 b = inout(reg) $b.as_ptr() => _,
-                next = inout(reg) $next => _,
+                next = inout(reg) $ahead.read => _,
+                written = inout(reg) $ahead.written.as_ptr() => _,
+                line_to_write = out(reg) _,
                 steps = inout(reg) steps => _,
                 sums = in(reg) $sums.as_mut_ptr(),
                 line = in(reg) 64usize,
@@ -201,14 +221,14 @@ macro_rules! sum_of_products {
 
 impl TileProduct for half::bf16 {
     type Sum = f32;
-    fn sum(_: &Configured, a: &[i32], b: &[i32], next: *const i32, add: bool, sums: &mut [f32]) {
-        sum_of_products!("tdpbf16ps", a, b, next, add, sums);
+    fn sum(_: &Configured, a: &[i32], b: &[i32], ahead: &Ahead, add: bool, sums: &mut [f32]) {
+        sum_of_products!("tdpbf16ps", a, b, ahead, add, sums);
     }
 }
 
 impl TileProduct for i8 {
     type Sum = i32;
-    fn sum(_: &Configured, a: &[i32], b: &[i32], next: *const i32, add: bool, sums: &mut [i32]) {
-        sum_of_products!("tdpbssd", a, b, next, add, sums);
+    fn sum(_: &Configured, a: &[i32], b: &[i32], ahead: &Ahead, add: bool, sums: &mut [i32]) {
+        sum_of_products!("tdpbssd", a, b, ahead, add, sums);
     }
 }

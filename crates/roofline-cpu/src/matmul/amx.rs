@@ -21,7 +21,7 @@ use super::tile_packing::{self, Bytes, STEP, STRIP, Source};
 use super::{Factor, Form, packed_parallel};
 use crate::lanes::Avx512;
 use crate::scratch::Scratch;
-use crate::tiles::{TILE, TILE_ROWS, TileProduct, Tiles};
+use crate::tiles::{Ahead, MAX_STEPS, TILE, TILE_ROWS, TileProduct, Tiles};
 use crate::{Cpu, Product};
 
 /// Whether this processor can run the kernels of this file.
@@ -73,7 +73,7 @@ pub fn matmul_nn<T: TileFactor>(cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output]
 /// cache of 2 MiB while the strips of B pass by.
 const ROWS: usize = 256;
 /// Steps of a sum between two visits to its tiles.
-const STEPS: usize = 64;
+const STEPS: usize = MAX_STEPS;
 /// Sums in four tiles.
 const SQUARE: usize = 4 * TILE;
 /// Numbers in the packed columns of B at a time: 64 MiB.
@@ -173,15 +173,31 @@ fn multiply_block<T: TileFactor>(
                 let slot = if pieces == 1 { 0 } else { col * down + row };
                 let sums = &mut sums[slot * SQUARE..][..SQUARE];
                 // A share of the next strip of B for each strip of A.
-                let next = b.as_ptr().wrapping_add(strip_length + row * (b.len() / down));
-                T::sum(&configured, a, b, next, first > 0, sums);
-                if depth.end == strip_length {
+                let read = b.as_ptr().wrapping_add(strip_length + row * (b.len() / down));
+                let mut ahead = Ahead { read, written: [b.as_ptr().cast(); 2 * MAX_STEPS] };
+                let is_last = depth.end == strip_length;
+                if is_last {
+                    lines_of_square(row * STRIP, col * STRIP, &mut c, &mut ahead.written);
+                }
+                T::sum(&configured, a, b, &ahead, first > 0, sums);
+                if is_last {
                     round_square::<T>(lanes, sums, row * STRIP, col * STRIP, &mut c);
                 }
             }
         }
     }
     drop(configured);
+}
+
+/// The lines of `c` that `round_square` will write.
+#[inline]
+fn lines_of_square<O>(row: usize, col: usize, c: &mut Block<'_, O>, lines: &mut [*const u8]) {
+    let cols = col..c.cols().min(col + STRIP);
+    for (row, ends) in (row..c.rows()).zip(lines.chunks_exact_mut(2).take(STRIP)) {
+        let row = &c.row(row)[cols.clone()];
+        ends[0] = row.as_ptr().cast();
+        ends[1] = (&raw const row[row.len() - 1]).cast();
+    }
 }
 
 /// Rounds four tiles of sums to their place in `c`, as far as they lie in it.
