@@ -106,28 +106,16 @@ fn sum_tile<L: Lanes, T: Factor>(
                     ahead.push(next.wrapping_add(line * LINE));
                 }
                 let tile = outer_products::<L, T::Number>(lanes, strip, panel, &ahead);
-                let add = first > 0;
-                if rows.len() >= L::TILE_ROWS && to - from == panel_width {
-                    for (row, v) in tile.as_ref().iter().enumerate() {
-                        let target = &mut sums.row(rows.start + row)[from..to];
-                        put_pair::<L, T::Number>(lanes, *v, add, target);
-                    }
-                } else {
-                    for (row, v) in rows.zip(tile.as_ref()) {
-                        put_pair::<L, T::Number>(lanes, *v, add, &mut sums.row(row)[from..to]);
-                    }
+                for (row, v) in rows.zip(tile.as_ref()) {
+                    let target = &mut sums.row(row)[from..to];
+                    let middle = target.len().min(L::LANES);
+                    let (left, right) = target.split_at_mut(middle);
+                    T::Number::put(lanes, v[0], first > 0, left);
+                    T::Number::put(lanes, v[1], first > 0, right);
                 }
             }
         }
     }
-}
-
-/// Writes two vectors of sums, or as much of them as `target` can hold.
-#[inline(always)]
-fn put_pair<L: Lanes, N: Number>(lanes: L, v: [N::Vector<L>; 2], add: bool, target: &mut [N]) {
-    let (left, right) = target.split_at_mut(target.len().min(L::LANES));
-    N::put(lanes, v[0], add, left);
-    N::put(lanes, v[1], add, right);
 }
 
 /// Numbers in a cache line.
