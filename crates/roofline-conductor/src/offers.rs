@@ -53,7 +53,8 @@ pub fn ask(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<Hello, S
     match Session::start(&mut keeper, spec, 1, &cores, limits) {
         Ok(mut session) => {
             let hello = session.hello.clone();
-            session.end(&mut keeper);
+            let told = session.bye();
+            session.end(&mut keeper, told);
             Ok(hello)
         }
         Err(Stop::Row(failure)) => Err(failure.why),

@@ -23,7 +23,9 @@ use roofline_core::record::{Course, Ended, Limit, Rounds, SCHEMA, Sample, Status
 use roofline_core::stats::{Interval, median, quantile, t_interval};
 use roofline_core::turn::{Measured, Turn};
 use roofline_core::units::Seconds;
-use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
+use roofline_core::verdict::{
+    FEWEST_SETS, FLOOR, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word,
+};
 use std::time::{Duration, Instant};
 
 /// A set begins with visits of about this length until two in a row agree.
@@ -210,7 +212,7 @@ impl<'p> Contest<'p> {
         let alone = order.iter().all(|index| *index == hub);
         let mut paired = vec![Duration::ZERO; self.lanes.len()];
         for round in 0..MOST_PAIRS {
-            let hub_first = (round + self.sets) % 2 == 0;
+            let hub_first = (round + self.sets).is_multiple_of(2);
             let mut in_turn: Vec<usize> =
                 order.iter().copied().filter(|index| alone || *index != hub).collect();
             if !hub_first {
@@ -238,7 +240,7 @@ impl<'p> Contest<'p> {
     fn had_its_block(&self, index: usize, paired: Duration) -> bool {
         let block = self.lanes[index].course.map_or(0.0, |course| course.block.0);
         let pairs = self.now[index].pairs.len();
-        paired.as_secs_f64() >= block && (pairs <= 1 || pairs % 2 == 0)
+        paired.as_secs_f64() >= block && (pairs <= 1 || pairs.is_multiple_of(2))
     }
 
     /// One visit to a lane and one to the hub, side by side.
@@ -350,10 +352,16 @@ impl<'p> Contest<'p> {
 
     /// ln(limit's time / lane's time) with its interval; short launches have none.
     fn share(&self, index: usize, alpha: f64) -> Option<Interval> {
-        self.lanes[index].speed.filter(|speed| speed.as_secs_f64() >= SHORTEST_SHARE)?;
+        self.median(index).filter(|time| time.0 >= SHORTEST_SHARE)?;
         let (limit, _) = self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live())?;
         let pairs = self.lanes[limit].to_hub.iter().zip(&self.lanes[index].to_hub);
         t_interval(&pairs.map(|(limit, own)| limit - own).collect::<Vec<f64>>(), alpha)
+    }
+
+    /// Median time of a launch over all samples so far.
+    fn median(&self, index: usize) -> Option<Seconds> {
+        let times: Vec<f64> = self.lanes[index].samples.iter().map(Sample::per_launch).collect();
+        median(&times).map(Seconds::from_nanoseconds)
     }
 
     /// The last word on a lane that ended: its clock over all sets, and its limit.
@@ -361,17 +369,16 @@ impl<'p> Contest<'p> {
         let Some((alpha, _)) = self.lanes[index].ended else { return };
         let above = self.share(index, alpha).filter(|_| self.lanes[index].to_hub.len() >= FEWEST_SETS);
         let place = self.place();
+        let time = self.median(index);
         let lane = &mut self.lanes[index];
         let doublings = std::mem::take(&mut lane.doublings);
         let mut verdict =
             if doublings.len() >= FEWEST_SETS { timing::believe(stage, lane, &doublings) } else { Ok(()) };
-        let times: Vec<f64> = lane.samples.iter().map(Sample::per_launch).collect();
-        if let Some(time) = median(&times).filter(|_| !lane.is_probe()) {
+        if let Some(time) = time.filter(|_| !lane.is_probe()) {
             let work = (self.planned.case.operation.work)(&self.planned.case);
-            verdict = verdict
-                .and_then(|()| timing::check_ceiling(stage, lane, &work, Seconds::from_nanoseconds(time)));
+            verdict = verdict.and_then(|()| timing::check_ceiling(stage, lane, &work, time));
         }
-        if let Some(share) = above.filter(|share| !lane.is_probe() && share.mean - share.half > 0.0) {
+        if let Some(share) = above.filter(|share| !lane.is_probe() && share.mean - share.half > FLOOR) {
             let why = format!(
                 "is {:.1} % ± {:.1} of its limit: faster than the hardware's own probe",
                 100.0 * share.mean.exp(),

@@ -84,7 +84,8 @@ impl Session {
         let hello: Hello =
             session.ask(keeper, Ask::Hello { protocol: VERSION }, &[], limits.patience_at_start())?;
         if let Err(breach) = hello.validate() {
-            session.end(keeper);
+            let told = session.bye();
+            session.end(keeper, told);
             return Err(Failure::new(Status::Protocol, format!("the runner {breach}")).into());
         }
         session.hello = hello;
@@ -161,11 +162,15 @@ impl Session {
         Err(self.fail(keeper, failure))
     }
 
-    /// Says goodbye and makes sure that nothing is left.
-    pub fn end(&mut self, keeper: &mut Keeper) {
+    /// Says goodbye; whoever has many to part from says it to all before waiting for one.
+    pub fn bye(&mut self) -> bool {
         let line = serde_json::to_string(&Question { id: self.next, ask: Ask::Bye }).unwrap_or_default();
-        let polite = self.channel.send(&line, &[]).is_ok()
-            && keeper.wait(self.pid, Duration::from_millis(300)).is_ok_and(|end| end.is_some());
+        self.channel.send(&line, &[]).is_ok()
+    }
+
+    /// Makes sure that nothing is left of a process that was told to end.
+    pub fn end(&mut self, keeper: &mut Keeper, told: bool) {
+        let polite = told && keeper.wait(self.pid, Duration::from_millis(300)).is_ok_and(|end| end.is_some());
         if !polite || !children_of(self.pid).is_empty() {
             let _ = keeper.kill(self.pid);
         }

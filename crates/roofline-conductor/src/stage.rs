@@ -5,6 +5,7 @@ use crate::failure::{Failure, Stop};
 use crate::keeper::Keeper;
 use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
+use crate::sys::signals;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::Ask;
 use roofline_core::record::Status;
@@ -121,14 +122,18 @@ impl<'a> Stage<'a> {
     /// Ends the process of a seat, so that nothing of a failed row lives on.
     pub fn clear(&mut self, seat: &Seat) {
         if let Some(mut session) = self.sessions.remove(seat) {
-            session.end(&mut self.keeper);
+            let told = session.bye();
+            session.end(&mut self.keeper, told);
         }
     }
 
     /// Ends every process.
     pub fn clear_all(&mut self) {
-        let seats: Vec<Seat> = self.sessions.keys().cloned().collect();
-        seats.iter().for_each(|seat| self.clear(seat));
+        let mut sessions: Vec<Session> = std::mem::take(&mut self.sessions).into_values().collect();
+        let told: Vec<bool> = sessions.iter_mut().map(Session::bye).collect();
+        for (session, told) in sessions.iter_mut().zip(told) {
+            session.end(&mut self.keeper, told);
+        }
     }
 
     /// A number for a fill, new each time.
@@ -139,7 +144,10 @@ impl<'a> Stage<'a> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        self.clear_all();
+        // Whoever was interrupted does not wait for goodbyes: the keeper ends all that is left.
+        if !signals::interrupted() {
+            self.clear_all();
+        }
     }
 }
 

