@@ -61,11 +61,11 @@ pub fn fly(
         return Ok(None);
     };
     let timer = timer();
-    let quickest = lanes.iter().filter(|lane| lane.is_live()).filter_map(|lane| lane.speed).min();
     let hub_speed = lanes[hub].speed.unwrap_or_default();
     for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
-        let (Some(speed), Some(quickest)) = (lane.speed, quickest) else { continue };
-        lane.course = Some(course(stage, instance.case.cache, quickest, speed.max(hub_speed), timer));
+        let Some(speed) = lane.speed else { continue };
+        let (quicker, slower) = (speed.min(hub_speed), speed.max(hub_speed));
+        lane.course = Some(course(stage, instance.case.cache, quicker, slower, timer));
     }
     Ok(Some(Setting { hub, limit }))
 }
@@ -75,9 +75,9 @@ fn fastest(lanes: &[Lane], fits: impl Fn(&Lane) -> bool) -> Option<usize> {
     live.filter_map(|(index, lane)| Some((lane.speed?, index))).min().map(|(_, index)| index)
 }
 
-/// How a lane and the hub are visited, alike; `slower` is the launch of the slower of the two.
-fn course(stage: &Stage, cache: Cache, quickest: Duration, slower: Duration, timer: Seconds) -> Course {
-    let kind = match quickest {
+/// How a lane and the hub are visited, alike, by the launches of the quicker and the slower of the two.
+fn course(stage: &Stage, cache: Cache, quicker: Duration, slower: Duration, timer: Seconds) -> Course {
+    let kind = match quicker {
         _ if cache == Cache::Cold => Kind::Cold,
         time if time < TINY => Kind::Tiny,
         time if time < LONG => Kind::Short,
@@ -85,7 +85,7 @@ fn course(stage: &Stage, cache: Cache, quickest: Duration, slower: Duration, tim
     };
     let (batch, samples, warmup) = match kind {
         Kind::Tiny | Kind::Short => {
-            let batch = batch_for(SAMPLE.max(Duration::from_secs_f64(timer.0 * 100.0)), quickest);
+            let batch = batch_for(SAMPLE.max(Duration::from_secs_f64(timer.0 * 100.0)), quicker);
             let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
             let warm = if kind == Kind::Tiny { 64 } else { 4 };
             // Where one launch fills the visit, a second one in front of it only keeps neighbours apart.

@@ -36,7 +36,7 @@ const AGREE: f64 = 0.05;
 /// Most of a block that holding the clocks against each other may take.
 const DOUBLING_SHARE: f64 = 0.25;
 /// Judging takes no more than this share of the time between visits.
-const JUDGING_SHARE: f64 = 0.2;
+const JUDGING_SHARE: f64 = 0.05;
 /// Pairs in one set, whatever the block.
 const MOST_PAIRS: u32 = 2000;
 /// Launches of a row that is too slow for six sets.
@@ -52,14 +52,25 @@ pub struct Contest<'p> {
     pub lanes: Vec<Lane>,
     setting: Setting,
     sets: u32,
-    /// What each lane found in the turn under way.
+    /// What each lane found in the turn under way, and its visits in their order.
     now: Vec<Found>,
+    log: Vec<Visit>,
+}
+
+/// One visit of the turn under way.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    lane: usize,
+    shape: Shape,
+    /// When it began, and what it found: the time of one launch.
+    at: Instant,
+    value: f64,
 }
 
 /// What a lane has found in the turn under way.
 #[derive(Debug, Default)]
 struct Found {
-    pairs: Vec<f64>,
+    pairs: u32,
     samples: Vec<Sample>,
     visits: u32,
     spent: Duration,
@@ -81,7 +92,7 @@ impl<'p> Contest<'p> {
             return Ok(Err(lanes));
         };
         let now = lanes.iter().map(|_| Found::default()).collect();
-        let mut contest = Contest { planned, lanes, setting, sets: 0, now };
+        let mut contest = Contest { planned, lanes, setting, sets: 0, now, log: Vec::new() };
         contest.measure_slow_rows(stage, instance)?;
         Ok(Ok(contest))
     }
@@ -145,6 +156,7 @@ impl<'p> Contest<'p> {
     pub fn turn(&mut self, stage: &mut Stage) -> Result<(), Stop> {
         let mut instance = visits::instance(stage, &self.planned.case)?;
         self.now = self.lanes.iter().map(|_| Found::default()).collect();
+        self.log.clear();
         let mut order: Vec<usize> =
             (0..self.lanes.len()).filter(|index| self.is_open(*index) || self.is_needed(*index)).collect();
         if self.sets % 2 == 1 {
@@ -192,12 +204,13 @@ impl<'p> Contest<'p> {
 
     /// Takes what the turn found of a lane into its account: one value a set, for every lane alike.
     fn keep(&mut self, stage: &mut Stage, index: usize) {
+        let ratios = self.ratios(index);
         let (lane, found) = (&mut self.lanes[index], &self.now[index]);
         lane.spent += found.spent;
         if !lane.is_live() {
             return;
         }
-        match if index == self.setting.hub { Some(0.0) } else { median(&found.pairs) } {
+        match if index == self.setting.hub { Some(0.0) } else { median(&ratios) } {
             Some(value) => {
                 lane.to_hub.push(value);
                 lane.samples.extend_from_slice(&found.samples);
@@ -239,7 +252,7 @@ impl<'p> Contest<'p> {
     /// Each order must have had as many pairs, unless one pair alone takes longer than the block.
     fn had_its_block(&self, index: usize, paired: Duration) -> bool {
         let block = self.lanes[index].course.map_or(0.0, |course| course.block.0);
-        let pairs = self.now[index].pairs.len();
+        let pairs = self.now[index].pairs;
         paired.as_secs_f64() >= block && (pairs <= 1 || pairs.is_multiple_of(2))
     }
 
@@ -258,26 +271,45 @@ impl<'p> Contest<'p> {
             (false, true) => vec![hub, index],
             (false, false) => vec![index, hub],
         };
-        let mut times = [0.0; 2];
         for side in sides {
-            let Some(time) = self.visit(stage, instance, side, shape)? else { return Ok(()) };
-            times[usize::from(side == hub)] = time;
+            if !self.visit(stage, instance, side, shape)? {
+                return Ok(());
+            }
         }
-        let ratio = (times[0] / times[1]).ln();
-        if ratio.is_finite() {
-            self.now[index].pairs.push(ratio);
-        }
+        self.now[index].pairs += 1;
         Ok(())
     }
 
-    /// One visit, judged if chance says so; its value, or nothing when the lane failed.
+    /// ln(time / hub's time) of each visit to a lane. The hub's time is that of the moment of the visit:
+    /// between the nearest visits to the hub before and after it, so that an even drift cancels.
+    fn ratios(&self, index: usize) -> Vec<f64> {
+        let is_hub = |visit: &&Visit, shape| visit.lane == self.setting.hub && visit.shape == shape;
+        let ratio = |(place, visit): (usize, &Visit)| {
+            let before = self.log[..place].iter().rev().find(|other| is_hub(other, visit.shape));
+            let after = self.log[place + 1..].iter().find(|other| is_hub(other, visit.shape));
+            let hub = match (before, after) {
+                (Some(before), Some(after)) => {
+                    let whole = (after.at - before.at).as_secs_f64();
+                    let share = (visit.at - before.at).as_secs_f64() / whole.max(1e-9);
+                    (1.0 - share) * before.value.ln() + share * after.value.ln()
+                }
+                (Some(only), None) | (None, Some(only)) => only.value.ln(),
+                (None, None) => f64::NAN,
+            };
+            visit.value.ln() - hub
+        };
+        let visits = self.log.iter().enumerate().filter(|(_, visit)| visit.lane == index);
+        visits.map(ratio).filter(|ratio| ratio.is_finite()).collect()
+    }
+
+    /// One visit, judged if chance says so; false when the lane failed.
     fn visit(
         &mut self,
         stage: &mut Stage,
         instance: &mut Instance,
         index: usize,
         shape: Shape,
-    ) -> Result<Option<f64>, Stop> {
+    ) -> Result<bool, Stop> {
         let place = self.place();
         let (lane, found) = (&mut self.lanes[index], &mut self.now[index]);
         let is_judged = !lane.is_probe() && (found.visits == 0 || stage.draws.below(1000) < found.chance());
@@ -290,17 +322,18 @@ impl<'p> Contest<'p> {
                 timing::sample(stage, lane, shape)
             }
         })?;
-        let Some(times) = times else { return Ok(None) };
+        let Some(times) = times else { return Ok(false) };
         let taken = Duration::from_secs_f64(times.iter().sum::<f64>() * 1e-9);
         if is_judged {
             found.judging = start.elapsed().saturating_sub(taken);
         }
         timing::rest(stage, lane);
         let batch = shape.2;
-        let value = quantile(&times, 0.1).map(|time| time / f64::from(batch));
+        let value = quantile(&times, 0.1).map_or(f64::NAN, |time| time / f64::from(batch));
+        self.log.push(Visit { lane: index, shape, at: start, value });
         found.samples.extend(samples(self.sets, found.visits, batch, times));
         found.visits += 1;
-        Ok(value)
+        Ok(true)
     }
 
     /// Looks at every open row; those that are decided, or out of time, end.

@@ -222,7 +222,7 @@ pub struct Course {
     pub timer: Seconds,
 }
 
-/// The kind of a kernel, by the time of the fastest launch of its case.
+/// The kind of a pair, by the quicker launch of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
