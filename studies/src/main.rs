@@ -1,6 +1,7 @@
 //! `cargo xtask gate-mutations`, `gate-study`, `noise-study` and `share-study` end here.
 #![forbid(unsafe_code)]
 
+use roofline_conductor::checks::Check;
 use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -26,7 +27,11 @@ fn run(arguments: &[String]) -> io::Result<bool> {
     let talk = |line: &str| anstream::eprintln!("{line}");
     match arguments.first().map(String::as_str) {
         Some("gate-mutations") => {
-            let mutations = gate_mutations::study(&Bench::new()?, number(1, 1), talk)?;
+            let named = |check: &&Check| {
+                arguments.len() < 3 || arguments[2..].iter().any(|name| format!("{check:?}") == *name)
+            };
+            let checks: Vec<Check> = Check::ALL.iter().filter(named).copied().collect();
+            let mutations = gate_mutations::study(&Bench::new()?, number(1, 1), &checks, talk)?;
             anstream::println!("{}", gate_mutations::describe(&mutations));
             Ok(mutations.misjudged.is_empty()
                 && mutations.through.values().all(|through| !through.is_empty()))
@@ -55,7 +60,7 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             Ok(true)
         }
         _ => Err(io::Error::other(
-            "name a study: gate-mutations [SEED], gate-study [SHAPES] [SEED], noise-study [OPTIONS] \
+            "name a study: gate-mutations [SEED [CHECK …]], gate-study [SHAPES] [SEED], noise-study [OPTIONS] \
              or share-study [RUNS] [MINUTES]",
         )),
     }
