@@ -2,7 +2,7 @@
 
 use roofline_conductor::checks::Checks;
 use roofline_conductor::conduct::{Finish, Observer, RunFacts, Step, conduct};
-use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
+use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow, is_limit};
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
@@ -61,7 +61,9 @@ impl Bench {
     pub fn offers(&self) -> io::Result<Vec<Offer>> {
         let limits = Limits { patience: Duration::from_secs(10), memory: 1 << 30 };
         let hello = roofline_conductor::offers::ask(&self.program, &self.runners[0], limits);
-        hello.map(|hello| hello.offers).map_err(io::Error::other)
+        let offers = hello.map(|hello| hello.offers).map_err(io::Error::other)?;
+        // Probes of limits compute nothing that could be judged.
+        Ok(offers.into_iter().filter(|offer| !is_limit(&offer.implementation)).collect())
     }
 
     /// Takes the implementations through a case, in order, and returns their records.
