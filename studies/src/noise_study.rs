@@ -44,6 +44,9 @@ pub struct Leg {
     pub names: &'static [&'static str],
 }
 
+/// Times of the legs, in seconds.
+const BUDGETS: [u64; 3] = [1, 3, 10];
+
 pub const LEGS: [Leg; 4] = [
     Leg { budget: 3, loaded: false, names: &["b", "b-1", "b-2", "b-5"] },
     Leg { budget: 3, loaded: true, names: &["b"] },
@@ -117,7 +120,7 @@ impl Settings {
     /// `[--quick] [--tries N] [--budget SECONDS,…] [--kinds NAME,…]`
     pub fn parse(arguments: &[String]) -> Result<Settings, String> {
         let mut settings =
-            Settings { tries: 0, kinds: KINDS.iter().collect(), budgets: vec![1, 3, 10], quick: false };
+            Settings { tries: 0, kinds: KINDS.iter().collect(), budgets: BUDGETS.to_vec(), quick: false };
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("`{argument}` needs a value"));
@@ -138,6 +141,18 @@ impl Settings {
             settings.tries = if settings.quick { 4 } else { 100 };
         }
         Ok(settings)
+    }
+
+    /// Name of the page: a study of some kinds or budgets leaves the whole one alone.
+    fn page(&self) -> String {
+        let mut name = "noise-study".to_owned();
+        if self.kinds.len() < KINDS.len() {
+            self.kinds.iter().for_each(|kind| name += &format!("-{}", kind.name));
+        }
+        if self.budgets.len() < BUDGETS.len() {
+            self.budgets.iter().for_each(|budget| name += &format!("-{budget}s"));
+        }
+        name + ".md"
     }
 
     fn legs(&self) -> impl Iterator<Item = Leg> {
@@ -275,6 +290,11 @@ mod tests {
         let settings = Settings::parse(&words("--quick --kinds long,short")).unwrap();
         assert_eq!((settings.tries, settings.kinds.len(), settings.budgets), (4, 2, vec![1, 3]));
         assert_eq!(Settings::parse(&words("--tries 7 --budget 3")).unwrap().legs().count(), 2);
+        assert_eq!(Settings::parse(&words("")).unwrap().page(), "noise-study.md");
+        assert_eq!(
+            Settings::parse(&words("--kinds long --budget 3")).unwrap().page(),
+            "noise-study-long-3s.md"
+        );
         for bad in ["--tries", "--tries 0", "--kinds quantum", "--budget x", "more"] {
             assert!(Settings::parse(&words(bad)).is_err(), "{bad}");
         }

@@ -33,6 +33,8 @@ const FEWEST_LOOKS: u32 = 16;
 const MOST_WATCHES: u32 = 3;
 /// Tries, with ever longer batches, to find one that can be watched.
 const MOST_TRIES: u32 = 10;
+/// What a visit takes besides its launches, at most.
+const CONVERSATION: Duration = Duration::from_micros(200);
 /// A launch may take so many times as long as it computes before that shortens the visits asked for.
 const LONGEST_SLEEP: u32 = 64;
 /// How long a process must use no CPU time to count as quiet: between visits, and once when it is proved.
@@ -95,9 +97,9 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     // A claim is not trusted to choose how long the next visits take. CPU time is, whoever else wants
     // the core; the wall only keeps whoever sleeps from being asked for hours of it.
     let launches = pilot.0 + pilot.1;
-    let worked = first.wall.saturating_sub(first.waited);
-    let asleep = (worked / launches).saturating_sub(Duration::from_micros(200)) / LONGEST_SLEEP;
-    let seen = claimed.max(first.busiest / launches).max(asleep);
+    let worked = first.wall.saturating_sub(first.waited).saturating_sub(CONVERSATION) / launches;
+    let computed = first.busiest.saturating_sub(CONVERSATION) / launches;
+    let seen = claimed.max(computed).max(worked / LONGEST_SLEEP);
     if !lane.slow && stage.options.checks.on(Check::Poison) {
         watched_visit(stage, lane, instance, timing::batch_for(WATCHED, seen).max(FEWEST_WATCHED))?;
     }

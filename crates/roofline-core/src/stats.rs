@@ -37,13 +37,11 @@ pub fn median_interval(values: &[f64], alpha: f64) -> Option<(f64, f64)> {
     Some((sorted[low], sorted[sorted.len() - 1 - low]))
 }
 
-/// How many values lie more than five scaled median absolute deviations from the median.
-///
-/// Where more than half of the values are equal and no spread can be told: those that differ from
-/// the median by more than a tenth of it.
+/// How many values lie more than five scaled median absolute deviations, and a tenth of the median,
+/// from the median: where most values agree to a hair, those that do not are no outliers yet.
 pub fn outliers(values: &[f64]) -> usize {
     let (Some(middle), Some(mad)) = (median(values), mad(values)) else { return 0 };
-    let far = if mad > 0.0 { 5.0 * TO_SIGMA * mad } else { 0.1 * middle.abs() };
+    let far = (5.0 * TO_SIGMA * mad).max(0.1 * middle.abs());
     values.iter().filter(|value| (*value - middle).abs() > far).count()
 }
 

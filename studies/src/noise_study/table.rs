@@ -16,18 +16,21 @@ pub(super) fn publish(settings: &Settings, outcome: &Outcome, command: &str) -> 
     if !settings.quick {
         let folder = root.join("results").join(machine.fingerprint());
         std::fs::create_dir_all(&folder)?;
-        std::fs::write(folder.join("noise-study.md"), &page)?;
+        std::fs::write(folder.join(settings.page()), &page)?;
     }
     Ok(page)
 }
 
 /// What was used, for whoever does it again.
 pub(crate) fn facts(machine: &Machine, root: &Path, command: &str) -> Vec<(&'static str, String)> {
-    let revision = Command::new("git")
-        .args(["describe", "--always", "--dirty", "--abbrev=10"])
-        .current_dir(root)
-        .output();
-    let revision = revision.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    // Binaries that were carried to another machine bring their revision along.
+    let revision = std::env::var("ROOFLINE_REVISION").or_else(|_| {
+        let git = Command::new("git")
+            .args(["describe", "--always", "--dirty", "--abbrev=10"])
+            .current_dir(root)
+            .output();
+        git.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    });
     let lines = machine.to_string();
     let fact = |name: &str| {
         let line = lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("  "));

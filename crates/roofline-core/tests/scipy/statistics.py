@@ -12,7 +12,7 @@ def answer(question):
     alpha = question["alpha"]
     deviation = stats.median_abs_deviation(values)
     distances = np.abs(values - np.median(values))
-    far = 5 * 1.4826 * deviation if deviation > 0 else 0.1 * abs(np.median(values))
+    far = max(5 * 1.4826 * deviation, 0.1 * abs(np.median(values)))
     answer = {
         "quantiles": list(np.quantile(values, question["quantiles"])),
         "mad": deviation,
