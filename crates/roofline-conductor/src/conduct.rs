@@ -10,6 +10,7 @@ use crate::sys::signals;
 use crate::{gate, visits};
 use roofline_core::case::{Cache, Case, Device};
 use roofline_core::mutants::self_test;
+use roofline_core::philox::Draws;
 use roofline_core::record::{Provenance, Record, Rounds, SCHEMA, Status};
 use roofline_core::turn::Turn;
 use roofline_core::units::Bytes;
@@ -90,6 +91,8 @@ impl Run<'_> {
                 break;
             }
             self.begin(Step::Gate, &planned.case)?;
+            // Whatever ran before it, a case meets the same contents: its rows can be reproduced alone.
+            self.stage.draws = Draws::of(self.stage.options.seed, &planned.case.to_string());
             if let Some(mut contest) = self.admit(planned, &mut tested)? {
                 let id = planned.case.to_string();
                 contest.resume(&past.iter().filter(|turn| turn.case == id).cloned().collect::<Vec<_>>());
@@ -194,7 +197,7 @@ fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec
     let case = &planned.case;
     let refusal = refusal(case, stage.options.limits.memory).or_else(|| broken_gate(stage, case, tested));
     let lane = |row: &crate::plan::PlannedRow| {
-        let mut lane = Lane::new(&row.implementation, &row.runner, case.threads);
+        let mut lane = Lane::new(&row.implementation, &row.runner, case.threads, stage.options.seed);
         if !row.offered {
             let why = format!("`{}` does not offer {} in {}", row.implementation, case.form(), case.dtype);
             lane.failure = Some(Failure::new(Status::Unsupported, why));

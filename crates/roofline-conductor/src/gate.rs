@@ -145,14 +145,15 @@ fn sit(
     exam: &Exam,
     is_first: bool,
 ) -> Result<(), Stop> {
-    let poison = draw_poison(instance.output().dtype, lane.gate.launches as usize, &mut stage.draws);
+    let poison = draw_poison(instance.output().dtype, lane.gate.launches as usize, &mut lane.draws);
     if stage.options.checks.on(Check::Poison) {
         instance.poison(poison);
     }
     let start = Instant::now();
     lane.launch(stage, 1)?;
     lane.slow = start.elapsed() > SLOW;
-    lane.settle(judge_output(stage, instance, exam, poison))?;
+    let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits());
+    lane.settle(judgement)?;
     let hash = instance.hash_output();
     check_memory(stage, instance, exam)?;
     if !is_first || lane.slow {
@@ -167,16 +168,17 @@ fn sit(
         }
     }
     // Further launches on the same inputs: an output that is added to, a result that differs.
-    let repeats = 1 + stage.draws.below(3) as u32;
+    let repeats = 1 + lane.draws.below(3) as u32;
     lane.launch(stage, repeats)?;
     let same = instance.hash_output() == hash;
     lane.gate.deterministic = Some(lane.gate.deterministic.unwrap_or(true) && same);
-    lane.settle(judge_output(stage, instance, exam, poison))?;
+    let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits());
+    lane.settle(judgement)?;
     Ok(())
 }
 
 /// Judges the output: the sample, what was never written, and the whole where that is cheap.
-pub fn judge_output(stage: &mut Stage, instance: &Instance, exam: &Exam, poison: f64) -> Judgement {
+pub fn judge_output(stage: &Stage, instance: &Instance, exam: &Exam, poison: f64, secret: u64) -> Judgement {
     let tensor = instance.output();
     let judgement = judge_elements(stage, instance, &exam.wanted, &exam.expected, poison);
     if judgement.failed > 0 || exam.wanted.len() == tensor.elements() {
@@ -190,7 +192,7 @@ pub fn judge_output(stage: &mut Stage, instance: &Instance, exam: &Exam, poison:
     let projected = match instance.case.operation.whole {
         Some(project) if stage.options.checks.on(Check::Projection) && projects(exam.fill) => {
             let row = |row| instance.output_row(row, cols);
-            project(&instance.problem(exam.fill), tensor.dtype, &row, stage.draws.bits())
+            project(&instance.problem(exam.fill), tensor.dtype, &row, secret)
         }
         _ => Vec::new(),
     };

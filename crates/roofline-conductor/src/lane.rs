@@ -6,6 +6,7 @@ use crate::plan::is_limit;
 use crate::stage::{Seat, Stage};
 use roofline_core::case::Case;
 use roofline_core::judge::Judgement;
+use roofline_core::philox::Draws;
 use roofline_core::protocol::{Ask, Launched, Prepare, Prepared};
 use roofline_core::record::{Course, Ended, Evidence, Gate, Sample, Status};
 use roofline_core::turn::Doubling;
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Lane {
     pub seat: Seat,
+    pub draws: Draws,
     pub failure: Option<Failure>,
     pub gate: Gate,
     pub evidence: Evidence,
@@ -41,9 +43,11 @@ pub struct Lane {
 }
 
 impl Lane {
-    pub fn new(implementation: &str, runner: &str, threads: u32) -> Lane {
+    /// `seed` is the run's; a lane draws its own numbers, whoever is measured beside it.
+    pub fn new(implementation: &str, runner: &str, threads: u32, seed: u64) -> Lane {
         Lane {
             seat: Seat { runner: runner.to_owned(), implementation: implementation.to_owned(), threads },
+            draws: Draws::of(seed, implementation),
             failure: None,
             gate: Gate::default(),
             evidence: Evidence::default(),

@@ -114,8 +114,9 @@ fn find_limit(
 ) -> Result<Option<(usize, Limiter)>, Stop> {
     let place = format!("{}, probes", instance.case);
     let threads = instance.case.threads;
+    let seed = stage.options.seed;
     let mut members: Vec<Lane> =
-        probes.iter().map(|row| Lane::new(&row.implementation, &row.runner, threads)).collect();
+        probes.iter().map(|row| Lane::new(&row.implementation, &row.runner, threads, seed)).collect();
     for probe in &mut members {
         probe.speed = probe.attempt(stage, &place, |probe, stage| try_out(stage, probe, instance))?;
     }

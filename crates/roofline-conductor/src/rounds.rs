@@ -23,9 +23,7 @@ use roofline_core::record::{Course, Ended, Limit, Rounds, SCHEMA, Sample, Status
 use roofline_core::stats::{Interval, median, quantile, t_interval};
 use roofline_core::turn::{Measured, Turn};
 use roofline_core::units::Seconds;
-use roofline_core::verdict::{
-    FEWEST_SETS, FLOOR, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word,
-};
+use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
 use std::time::{Duration, Instant};
 
 /// A set begins with visits of about this length until two in a row agree.
@@ -39,6 +37,8 @@ const DOUBLING_SHARE: f64 = 0.25;
 const JUDGING_SHARE: f64 = 0.05;
 /// Pairs in one set, whatever the block.
 const MOST_PAIRS: u32 = 2000;
+/// A pilot may fix a member of a family that is so much slower than the fastest, as a logarithm.
+const PILOT_ERROR: f64 = 0.05;
 /// Launches of a row that is too slow for six sets.
 const SLOW_LAUNCHES: u32 = 3;
 /// Six sets may take so many budgets before a row counts as too slow for them.
@@ -411,7 +411,7 @@ impl<'p> Contest<'p> {
             let work = (self.planned.case.operation.work)(&self.planned.case);
             verdict = verdict.and_then(|()| timing::check_ceiling(stage, lane, &work, time));
         }
-        if let Some(share) = above.filter(|share| !lane.is_probe() && share.mean - share.half > FLOOR) {
+        if let Some(share) = above.filter(|share| !lane.is_probe() && share.mean - share.half > PILOT_ERROR) {
             let why = format!(
                 "is {:.1} % ± {:.1} of its limit: faster than the hardware's own probe",
                 100.0 * share.mean.exp(),

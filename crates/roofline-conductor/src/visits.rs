@@ -228,11 +228,12 @@ fn watched_visit(
 
 /// A judged launch where the visits take place: before them, and after them on inputs held back until then.
 fn judged_launch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, exam: &Exam) -> Result<(), Stop> {
-    let poison = draw_poison(instance.output().dtype, 0, &mut stage.draws);
+    let poison = draw_poison(instance.output().dtype, 0, &mut lane.draws);
     if stage.options.checks.on(Check::Poison) {
         instance.poison(poison);
     }
     lane.launch(stage, 1)?;
-    lane.settle(gate::judge_output(stage, instance, exam, poison))?;
+    let judgement = gate::judge_output(stage, instance, exam, poison, lane.draws.bits());
+    lane.settle(judgement)?;
     Ok(())
 }

@@ -31,6 +31,15 @@ impl Draws {
         Draws { key, stream, next: 0 }
     }
 
+    /// A stream of its own for a name.
+    pub fn of(key: u64, name: &str) -> Self {
+        let hash = name
+            .bytes()
+            .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        // The first streams have other uses.
+        Draws::new(key, hash | 1 << 31)
+    }
+
     pub fn bits(&mut self) -> u64 {
         let [a, b, ..] = philox([self.next as u32, (self.next >> 32) as u32, self.stream, 2], self.key);
         self.next += 1;

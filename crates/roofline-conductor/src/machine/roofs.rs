@@ -198,7 +198,7 @@ fn fastest(
     // Pages are there before the first launch; what no cache keeps needs no other warming.
     let warmup = u32::from(work_of(case).traffic() < LARGE);
     for probe in probes {
-        let mut lane = Lane::new(probe, "cpu", case.threads);
+        let mut lane = Lane::new(probe, "cpu", case.threads, stage.options.seed);
         let first = lane.attempt(stage, PLACE, |lane, stage| {
             lane.prepare(stage, &instance)?;
             visit(stage, lane, (warmup, 1))
