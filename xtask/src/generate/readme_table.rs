@@ -1,7 +1,7 @@
-//! The table of the README: the first table of the newest published result.
+//! The table of the README: the first table of the newest published run of the suite `quick`.
 //!
-//! Results lie in `results/<machine>/<name>.md`; names begin with the date, so the last name is the
-//! newest, in every clone alike.
+//! Results lie in `results/<machine>/<date>-quick.md`, so the last name is the newest, in every clone
+//! alike.
 
 use crate::step::Failure;
 use crate::tidy::Tree;
@@ -19,11 +19,8 @@ pub(super) fn make(root: &Path) -> Result<Option<String>, Failure> {
 }
 
 fn newest<'tree>(files: impl Iterator<Item = &'tree str>) -> Option<&'tree str> {
-    let is_result = |path: &&str| path.starts_with("results/") && path.split('/').count() == 3;
-    files
-        .filter(is_result)
-        .filter(|path| !path.ends_with("/README.md"))
-        .max_by_key(|path| path.rsplit('/').next())
+    let is_result = |path: &&str| path.starts_with("results/") && path.ends_with("-quick.md");
+    files.filter(is_result).max_by_key(|path| path.rsplit('/').next())
 }
 
 /// The first Markdown table, or the first code block if that comes before.
