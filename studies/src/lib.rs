@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bench;
+mod facts;
 pub mod gate_mutations;
 pub mod gate_study;
 pub mod noise_study;

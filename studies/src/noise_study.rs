@@ -7,7 +7,7 @@
 mod comparison;
 mod criterion;
 pub mod load;
-pub(crate) mod table;
+mod table;
 
 use comparison::Contestants;
 use load::Load;
@@ -15,7 +15,6 @@ use roofline_conductor::lock;
 use roofline_core::philox::Draws;
 use roofline_core::verdict::Word;
 use std::io;
-use std::time::Duration;
 
 /// A kernel of the knob.
 #[derive(Debug, PartialEq, Eq)]
@@ -271,10 +270,6 @@ fn is_different(one: &Try) -> bool {
 /// The study as Markdown; written under `results/` unless it was a quick one.
 pub fn publish(settings: &Settings, outcome: &Outcome, command: &str) -> io::Result<String> {
     table::publish(settings, outcome, command)
-}
-
-fn seconds(budget: u64) -> Duration {
-    Duration::from_secs(budget)
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ struct Found {
 impl<'p> Contest<'p> {
     /// Starts a contest of proved lanes; rows too slow for sets are measured at once and end here.
     ///
-    /// `None` when nothing is left to measure; the lanes then say why.
+    /// The lanes come back when none of them is left to measure; they say why.
     pub fn start(
         stage: &mut Stage,
         planned: &'p PlannedCase,
@@ -205,9 +205,11 @@ impl<'p> Contest<'p> {
     /// Takes what the turn found of a lane into its account: one value a set, for every lane alike.
     fn keep(&mut self, stage: &mut Stage, index: usize) {
         let ratios = self.ratios(index);
+        let has_hub = self.lanes[self.setting.hub].is_live();
         let (lane, found) = (&mut self.lanes[index], &self.now[index]);
         lane.spent += found.spent;
-        if !lane.is_live() {
+        // Without its hub a turn has found nothing, and that is nobody else's fault.
+        if !lane.is_live() || !has_hub {
             return;
         }
         match if index == self.setting.hub { Some(0.0) } else { median(&ratios) } {

@@ -1,8 +1,7 @@
 //! One run of the conductor: the names of a leg against `knob/a`.
 
-use super::{Kind, Leg, Try, seconds};
+use super::{Kind, Leg, Try};
 use crate::bench;
-use roofline_conductor::checks::Checks;
 use roofline_conductor::conduct::{Finish, Observer, RunFacts, Step, conduct};
 use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
 use roofline_conductor::runners::{self, RunnerSpec};
@@ -47,17 +46,12 @@ impl Contestants {
         let rows = std::iter::once(HUB.to_owned()).chain(names).map(row).collect();
         // Without probes the comparison is all that is asked for.
         let plan = Plan { cases: vec![PlannedCase { case, rows, probes: Vec::new() }] };
+        let limits = Limits { patience: Duration::from_secs(10), memory: 2 << 30 };
         let options = Options {
-            program: self.program.clone(),
-            runners: vec![self.runner.clone()],
-            seed,
-            limits: Limits { patience: Duration::from_secs(10), memory: 2 << 30 },
-            budget: Some(seconds(leg.budget)),
-            total_budget: None,
-            quick: false,
+            budget: Some(Duration::from_secs(leg.budget)),
             against: Some(HUB.to_owned()),
             delta: DELTA,
-            checks: Checks::default(),
+            ..Options::new(self.program.clone(), vec![self.runner.clone()], limits, seed)
         };
         let facts = RunFacts { run: "noise-study".to_owned(), machine: String::new() };
         let mut seen = Seen::default();

@@ -1,52 +1,26 @@
 //! The study as a page under `results/`.
 
 use super::{FALSE_PERCENT, KINDS, Kind, Outcome, Rival, Settings, Try, is_different};
+use crate::facts::facts;
 use roofline_conductor::machine::Machine;
 use roofline_core::stats::{median, t_interval};
 use roofline_core::verdict::{FEWEST_SETS, Word};
 use std::io;
 use std::path::Path;
-use std::process::Command;
 
 /// Writes the page, unless the study was a quick one, and returns it.
 pub(super) fn publish(settings: &Settings, outcome: &Outcome, command: &str) -> io::Result<String> {
     let machine = Machine::read();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let page = page(outcome, &facts(&machine, &root, command));
+    let mut facts = facts(&machine, &root, command);
+    facts.push(("Criterion", locked(&root, "criterion").unwrap_or_else(|| "unknown".to_owned())));
+    let page = page(outcome, &facts);
     if !settings.quick {
         let folder = root.join("results").join(machine.fingerprint());
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join(settings.page()), &page)?;
     }
     Ok(page)
-}
-
-/// What was used, for whoever does it again.
-pub(crate) fn facts(machine: &Machine, root: &Path, command: &str) -> Vec<(&'static str, String)> {
-    // Binaries that were carried to another machine bring their revision along.
-    let revision = std::env::var("ROOFLINE_REVISION").or_else(|_| {
-        let git = Command::new("git")
-            .args(["describe", "--always", "--dirty", "--abbrev=10"])
-            .current_dir(root)
-            .output();
-        git.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    });
-    let lines = machine.to_string();
-    let fact = |name: &str| {
-        let line = lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("  "));
-        line.unwrap_or("not visible").trim().to_owned()
-    };
-    vec![
-        ("command", format!("`{command}`")),
-        ("finished", jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%MZ").to_string()),
-        ("Roofline", format!("{}, revision {}", env!("CARGO_PKG_VERSION"), revision.unwrap_or_default())),
-        ("Criterion", locked(root, "criterion").unwrap_or_else(|| "unknown".to_owned())),
-        ("machine", format!("`{}`", machine.fingerprint())),
-        ("processor", fact("processor")),
-        ("cores", fact("cores")),
-        ("system", fact("kernel")),
-        ("compiler", fact("compiler")),
-    ]
 }
 
 /// The version of a package in `Cargo.lock`.

@@ -23,7 +23,7 @@ mod portable;
 mod threads;
 mod traffic;
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod amx;
 #[cfg(target_arch = "aarch64")]
 mod neon;
@@ -138,10 +138,10 @@ pub const PROBES: &[Probe] = &[
     ),
     #[cfg(target_arch = "x86_64")]
     compute("compute-avx512-i8", "i8 products of AVX-512 VNNI", &["i8"], x86::has_vnni, x86::I8_AVX512),
-    #[cfg(target_arch = "x86_64")]
-    compute("compute-amx-bf16", "bf16 products of AMX tiles", &["bf16"], amx::has_bf16, amx::BF16),
-    #[cfg(target_arch = "x86_64")]
-    compute("compute-amx-i8", "i8 products of AMX tiles", &["i8"], amx::has_i8, amx::I8),
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    compute("compute-amx-bf16", "bf16 products of AMX tiles", &["bf16"], amx::is_available, amx::BF16),
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    compute("compute-amx-i8", "i8 products of AMX tiles", &["i8"], amx::is_available, amx::I8),
 ];
 
 #[cfg(test)]
