@@ -29,10 +29,12 @@ const BLOCK: Duration = Duration::from_millis(100);
 const LONG_BLOCK: Duration = Duration::from_millis(200);
 /// What a set takes besides, for one row.
 const SET_UP: Duration = Duration::from_millis(30);
-/// Passes over the members of a family, in as much time.
-const PASSES: usize = 9;
-const FEWEST_PASSES: usize = 3;
-const LONGEST_PASSES: Duration = Duration::from_millis(300);
+/// Passes over all probes; then over those that may still be the fastest of their family, in as much time.
+const PASSES: usize = 3;
+const FINAL_PASSES: usize = 16;
+const LONGEST_FINAL: Duration = Duration::from_millis(400);
+/// Slower than its family's best by more than this is out.
+const CONTENDS: f64 = 1.1;
 
 /// What the pilot fixes for a case.
 #[derive(Debug)]
@@ -121,19 +123,17 @@ fn find_limit(
         probe.speed = probe.attempt(stage, &place, |probe, stage| try_out(stage, probe, instance))?;
     }
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); members.len()];
+    let all: Vec<usize> = (0..members.len()).collect();
+    for _ in 0..PASSES {
+        pass(stage, &mut members, &all, &mut times, instance, &place)?;
+    }
+    let contenders = contenders(&members, &times);
     let start = Instant::now();
-    for pass in 0..PASSES {
-        if pass >= FEWEST_PASSES && start.elapsed() > LONGEST_PASSES {
+    for _ in 0..FINAL_PASSES {
+        if contenders.len() < 2 || start.elapsed() > LONGEST_FINAL {
             break;
         }
-        for (probe, times) in members.iter_mut().zip(&mut times) {
-            let Some(speed) = probe.speed.filter(|_| probe.is_live()) else { continue };
-            let shape = short_shape(instance, speed);
-            flush_if_cold(instance);
-            let seen = probe.attempt(stage, &place, |probe, stage| timing::sample(stage, probe, shape))?;
-            times.extend(seen.as_deref().and_then(median).map(|time| time / f64::from(shape.2)));
-            timing::rest(stage, probe);
-        }
+        pass(stage, &mut members, &contenders, &mut times, instance, &place)?;
     }
     for (probe, times) in members.iter_mut().zip(&times) {
         probe.speed = median(times).map(|time| Duration::from_secs_f64(time * 1e-9));
@@ -141,11 +141,8 @@ fn find_limit(
             probe.attempt(stage, &place, |probe, stage| probe.release(stage))?;
         }
     }
-    let best = |family: &str| {
-        let prefix = format!("{LIMIT}/{family}-");
-        fastest(&members, |probe| probe.seat.implementation.starts_with(&prefix))
-    };
-    let families = [(best("traffic"), Limiter::Traffic), (best("compute"), Limiter::Compute)];
+    let best = |family| fastest(&members, |probe| is_of(probe, family));
+    let families = [Limiter::Traffic, Limiter::Compute].map(|family| (best(family), family));
     let limiting = families
         .into_iter()
         .filter_map(|(index, by)| Some((members[index?].speed?, index?, by)))
@@ -160,6 +157,46 @@ fn find_limit(
         lanes[place].speed = chosen.speed;
     }
     Ok(Some((place, by)))
+}
+
+/// Whether a probe is of the family `limit/traffic-…` or `limit/compute-…`.
+fn is_of(probe: &Lane, family: Limiter) -> bool {
+    let prefix = format!("{LIMIT}/{}-", family.name());
+    probe.seat.implementation.starts_with(&prefix)
+}
+
+/// One sample of each of the probes `chosen`.
+fn pass(
+    stage: &mut Stage,
+    members: &mut [Lane],
+    chosen: &[usize],
+    times: &mut [Vec<f64>],
+    instance: &Instance,
+    place: &str,
+) -> Result<(), Stop> {
+    for &index in chosen {
+        let probe = &mut members[index];
+        let Some(speed) = probe.speed.filter(|_| probe.is_live()) else { continue };
+        let shape = short_shape(instance, speed);
+        flush_if_cold(instance);
+        let seen = probe.attempt(stage, place, |probe, stage| timing::sample(stage, probe, shape))?;
+        times[index].extend(seen.as_deref().and_then(median).map(|time| time / f64::from(shape.2)));
+        timing::rest(stage, probe);
+    }
+    Ok(())
+}
+
+/// The probes that may be the fastest of their family, going by few samples.
+fn contenders(members: &[Lane], times: &[Vec<f64>]) -> Vec<usize> {
+    let time = |index: usize| median(&times[index]);
+    let family = |family| (0..members.len()).filter(move |&index| is_of(&members[index], family));
+    [Limiter::Traffic, Limiter::Compute]
+        .into_iter()
+        .flat_map(|name| {
+            let best = family(name).filter_map(time).fold(f64::INFINITY, f64::min);
+            family(name).filter(move |&index| time(index).is_some_and(|time| time <= CONTENDS * best))
+        })
+        .collect()
 }
 
 fn short_shape(instance: &Instance, speed: Duration) -> Shape {
