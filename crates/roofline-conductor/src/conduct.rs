@@ -235,9 +235,11 @@ fn broken_gate(stage: &Stage, case: &Case, tested: &mut SelfTests) -> Option<Str
     let key = format!("{}/{}", case.form(), case.dtype);
     let outcome = tested.entry(key).or_insert_with(|| {
         // The study that loosens the bound wants to see what then gets through, not this.
-        let outcome = self_test(case, stage.options.seed, 1.0);
-        (!outcome.broken.is_empty())
-            .then(|| format!("the gate's self-test failed: {}", outcome.broken.join("; ")))
+        match gate::catch(|| self_test(case, stage.options.seed, 1.0)) {
+            Err(why) => Some(why),
+            Ok(outcome) if outcome.broken.is_empty() => None,
+            Ok(outcome) => Some(format!("the gate's self-test failed: {}", outcome.broken.join("; "))),
+        }
     });
     outcome.clone()
 }

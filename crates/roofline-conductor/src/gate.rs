@@ -16,6 +16,7 @@ use roofline_core::judge::{Judgement, judge};
 use roofline_core::ops::Expected;
 use roofline_core::philox::Draws;
 use roofline_core::record::Status;
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 
 /// A launch that takes longer than this is not repeated for the gate.
@@ -56,9 +57,18 @@ fn trial(
         if number > 0 && !stage.options.checks.on(Check::Families) {
             break;
         }
+        if !prepared.iter().any(|index| in_trial(&lanes[*index])) {
+            break;
+        }
         instance.fill(*fill, stage.fresh_seed());
-        let exam = Exam::new(&instance, *fill, &mut stage.draws);
         let place = format!("{case}, {fill} inputs, {}", place_name(placement));
+        let exam = match Exam::new(&instance, *fill, &mut stage.draws) {
+            Ok(exam) => exam,
+            Err(failure) => {
+                fail_all(stage, lanes, &failure.seen_in(&place));
+                break;
+            }
+        };
         for index in &prepared {
             let lane = &mut lanes[*index];
             if !in_trial(lane) {
@@ -95,15 +105,36 @@ pub struct Exam {
 
 impl Exam {
     /// Draws the sample and computes its reference, on as many threads as there are cores.
-    pub fn new(instance: &Instance, fill: Fill, draws: &mut Draws) -> Exam {
+    pub fn new(instance: &Instance, fill: Fill, draws: &mut Draws) -> Result<Exam, Failure> {
         let wanted = sample::for_gate(&instance.case, instance.output(), draws);
-        let expected = reference(instance, fill, &wanted);
-        Exam { fill, wanted, expected, inputs: instance.hash_inputs() }
+        let expected = reference(instance, fill, &wanted)?;
+        Ok(Exam { fill, wanted, expected, inputs: instance.hash_inputs() })
     }
 }
 
-/// Expected values of the chosen elements.
-pub fn reference(instance: &Instance, fill: Fill, wanted: &[usize]) -> Vec<Expected> {
+/// Without expected values nothing can be judged: all lanes end with the reason.
+pub fn fail_all(stage: &mut Stage, lanes: &mut [Lane], failure: &Failure) {
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live() && !lane.is_probe()) {
+        lane.fail(stage, failure.clone());
+    }
+}
+
+/// Expected values of the chosen elements. A reference that panics, as one that a program brought along
+/// may, refuses the case.
+pub fn reference(instance: &Instance, fill: Fill, wanted: &[usize]) -> Result<Vec<Expected>, Failure> {
+    catch(|| compute_reference(instance, fill, wanted)).map_err(|why| Failure::new(Status::Refused, why))
+}
+
+/// What a computation of the core gives, or what its panic says.
+pub fn catch<T>(compute: impl FnOnce() -> T) -> Result<T, String> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(compute)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        text.unwrap_or("the reference panicked without a message").to_owned()
+    })
+}
+
+fn compute_reference(instance: &Instance, fill: Fill, wanted: &[usize]) -> Vec<Expected> {
     let problem = instance.problem(fill);
     let compute = instance.case.operation.reference;
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -117,7 +148,8 @@ pub fn reference(instance: &Instance, fill: Fill, wanted: &[usize]) -> Vec<Expec
         let problem = &problem;
         let running: Vec<_> =
             parts.into_iter().map(|part| scope.spawn(move || compute(problem, part))).collect();
-        running.into_iter().flat_map(|part| part.join().expect("a reference does not panic")).collect()
+        let parts = running.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        parts.flatten().collect()
     })
 }
 
@@ -152,7 +184,7 @@ fn sit(
     let start = Instant::now();
     lane.launch(stage, 1)?;
     lane.slow = start.elapsed() > SLOW;
-    let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits());
+    let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits())?;
     lane.settle(judgement)?;
     let hash = instance.hash_output();
     check_memory(stage, instance, exam)?;
@@ -172,17 +204,23 @@ fn sit(
     lane.launch(stage, repeats)?;
     let same = instance.hash_output() == hash;
     lane.gate.deterministic = Some(lane.gate.deterministic.unwrap_or(true) && same);
-    let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits());
+    let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits())?;
     lane.settle(judgement)?;
     Ok(())
 }
 
 /// Judges the output: the sample, what was never written, and the whole where that is cheap.
-pub fn judge_output(stage: &Stage, instance: &Instance, exam: &Exam, poison: f64, secret: u64) -> Judgement {
+pub fn judge_output(
+    stage: &Stage,
+    instance: &Instance,
+    exam: &Exam,
+    poison: f64,
+    secret: u64,
+) -> Result<Judgement, Failure> {
     let tensor = instance.output();
     let judgement = judge_elements(stage, instance, &exam.wanted, &exam.expected, poison);
     if judgement.failed > 0 || exam.wanted.len() == tensor.elements() {
-        return judgement;
+        return Ok(judgement);
     }
     let (_, cols) = sample::lines(tensor);
     let unwritten = match stage.options.checks.on(Check::Poison) {
@@ -198,16 +236,16 @@ pub fn judge_output(stage: &Stage, instance: &Instance, exam: &Exam, poison: f64
     };
     // A row that is suspected is judged whole: only elements outside their bounds make it wrong.
     let suspected: Vec<usize> = projected.into_iter().chain(unwritten).take(4).collect();
-    suspected.into_iter().fold(judgement, |sum, row| {
+    suspected.into_iter().try_fold(judgement, |sum, row| {
         let wanted: Vec<usize> = (row * cols..(row + 1) * cols).collect();
-        let expected = reference(instance, exam.fill, &wanted);
+        let expected = reference(instance, exam.fill, &wanted)?;
         let more = judge_elements(stage, instance, &wanted, &expected, poison);
-        Judgement {
+        Ok(Judgement {
             checked: sum.checked + more.checked,
             failed: sum.failed + more.failed,
             score: sum.score.max(more.score),
             fault: sum.fault.or(more.fault),
-        }
+        })
     })
 }
 
@@ -240,15 +278,17 @@ fn check_memory(stage: &Stage, instance: &Instance, exam: &Exam) -> Result<(), F
     Ok(())
 }
 
-/// Three small shapes: a tiny one, one drawn freely, one with the case's own remainders after 64.
+/// Three small shapes: a tiny one, one drawn freely, one with the case's own remainders after 64; with
+/// more than three axes they are smaller, so that all stay cheap.
 fn other_shapes(case: &Case, draws: &mut Draws) -> Vec<Case> {
+    let (tile, least, spread) = if case.sizes.len() > 3 { (8, 3, 14) } else { (64, 9, 89) };
     let tiny: Vec<u64> = case.sizes.iter().map(|_| 1 + draws.below(8)).collect();
-    let free: Vec<u64> = case.sizes.iter().map(|_| 9 + draws.below(89)).collect();
+    let free: Vec<u64> = case.sizes.iter().map(|_| least + draws.below(spread)).collect();
     let close: Vec<u64> = case
         .sizes
         .iter()
         .map(|size| {
-            let near = if *size > 128 { 64 + size % 64 } else { *size };
+            let near = if *size > 2 * tile { tile + size % tile } else { *size };
             (near + 1).saturating_sub(draws.below(3)).max(1)
         })
         .collect();

@@ -69,7 +69,16 @@ pub fn prove_all(stage: &mut Stage, lanes: &mut [Lane], instance: &mut Instance)
 
 /// A whole judged launch of every lane that is not slow, on the inputs as they are.
 fn judge_all(stage: &mut Stage, place: &str, lanes: &mut [Lane], instance: &Instance) -> Result<(), Stop> {
-    let exam = Exam::new(instance, Fill::Uniform, &mut stage.draws);
+    if !lanes.iter().any(|lane| lane.is_live() && !lane.is_probe()) {
+        return Ok(());
+    }
+    let exam = match Exam::new(instance, Fill::Uniform, &mut stage.draws) {
+        Ok(exam) => exam,
+        Err(failure) => {
+            gate::fail_all(stage, lanes, &failure.seen_in(place));
+            return Ok(());
+        }
+    };
     for lane in lanes.iter_mut().filter(|lane| lane.is_live() && !lane.slow && !lane.is_probe()) {
         lane.attempt(stage, place, |lane, stage| judged_launch(stage, lane, instance, &exam))?;
     }
@@ -119,7 +128,7 @@ pub fn judged_visit(
 ) -> Result<Visit, Stop> {
     let mut wanted = sample::for_visit(instance.output(), &mut stage.draws);
     if stage.options.checks.on(Check::ChangedInputs) {
-        let reached = change_inputs(stage, instance);
+        let reached = change_inputs(stage, instance)?;
         wanted.extend(reached);
         wanted.sort_unstable();
         wanted.dedup();
@@ -133,7 +142,7 @@ pub fn judged_visit(
         return Ok(visit);
     }
     lane.gate.judged_visits += 1;
-    let expected = gate::reference(instance, Fill::Uniform, &wanted);
+    let expected = gate::reference(instance, Fill::Uniform, &wanted)?;
     lane.settle(gate::judge_elements(stage, instance, &wanted, &expected, poison))?;
     if let Some(why) = instance.broken_canary().filter(|_| stage.options.checks.on(Check::Canaries)) {
         return Err(Failure::new(Status::Wrong, why).into());
@@ -142,7 +151,7 @@ pub fn judged_visit(
 }
 
 /// Changes one element of each input, and returns outputs that must change with it.
-fn change_inputs(stage: &mut Stage, instance: &mut Instance) -> Vec<usize> {
+fn change_inputs(stage: &mut Stage, instance: &mut Instance) -> Result<Vec<usize>, Failure> {
     const TRIES: usize = 8;
     const JUDGED: u64 = 4;
     let mut reached = Vec::new();
@@ -154,9 +163,9 @@ fn change_inputs(stage: &mut Stage, instance: &mut Instance) -> Vec<usize> {
                 (0..JUDGED).map(|_| reach.nth(stage.draws.below(reach.count as u64) as usize)).collect();
             places.sort_unstable();
             places.dedup();
-            let before = gate::reference(instance, Fill::Uniform, &places);
+            let before = gate::reference(instance, Fill::Uniform, &places)?;
             instance.set_input(tensor, element, moved(instance.input(tensor, element)));
-            let after = gate::reference(instance, Fill::Uniform, &places);
+            let after = gate::reference(instance, Fill::Uniform, &places)?;
             let dtype = instance.output().dtype;
             let visible = before.iter().zip(&after).any(|(before, after)| {
                 (before.value - after.value).abs() > 2.0 * roofline_core::judge::allowed(dtype, after)
@@ -167,7 +176,7 @@ fn change_inputs(stage: &mut Stage, instance: &mut Instance) -> Vec<usize> {
             }
         }
     }
-    reached
+    Ok(reached)
 }
 
 /// A value as far from `x` as the uniform fill has one; integers too.
@@ -233,7 +242,7 @@ fn judged_launch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, exam: 
         instance.poison(poison);
     }
     lane.launch(stage, 1)?;
-    let judgement = gate::judge_output(stage, instance, exam, poison, lane.draws.bits());
+    let judgement = gate::judge_output(stage, instance, exam, poison, lane.draws.bits())?;
     lane.settle(judgement)?;
     Ok(())
 }

@@ -57,6 +57,12 @@ impl Dot {
     }
 }
 
+/// Error of a result after `count` roundings one after the other, none of which cancels: products,
+/// quotients, roots, and what underflows on the way.
+pub fn roundings(accumulator: Dtype, count: usize, value: f64) -> f64 {
+    count as f64 * accumulator.unit_roundoff() * value.abs() + accumulator.smallest_subnormal()
+}
+
 /// Relative error of a sum of `length` terms of one sign.
 ///
 /// Roundings of random terms walk; those of equal or ordered terms can all go the same way, so

@@ -5,7 +5,7 @@
 
 use crate::dtype::Dtype;
 use crate::nearest::nearest;
-use crate::ops::{self, OPERATIONS, Operation};
+use crate::ops::{self, Operation, operations};
 use crate::protocol::is_implementation;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -175,7 +175,7 @@ fn parse(id: &str) -> Result<Case, Mistake> {
 pub fn parse_form(text: &str) -> Result<(&'static Operation, &'static str), Mistake> {
     let (name, variant) = text.split_once('.').unwrap_or((text, ""));
     let operation = Operation::find(name).map_err(|near| {
-        let all: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
+        let all: Vec<&str> = operations().map(|operation| operation.name).collect();
         let hint = match near {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("the operations are {}", all.join(", ")),

@@ -2,7 +2,8 @@
 //!
 //! An operation is one row of [`OPERATIONS`]: axes, tensors, f64 reference, work, bound, input
 //! families, and which outputs an input element reaches. To add one, write `ops/<name>.rs` and add
-//! its line here; `docs/design/why-operation.md` shows how other kinds of operation fit the row.
+//! its line here; `docs/design/why-operation.md` shows how other kinds of operation fit the row. A
+//! program with operations of its own [brings](bring) them along.
 
 pub mod add;
 pub mod matmul;
@@ -14,13 +15,33 @@ use crate::dtype::Dtype;
 use crate::fill::{Content, Fill};
 use crate::format::Format;
 use crate::nearest::nearest;
-use crate::protocol::Role;
+use crate::protocol::{Role, is_kebab};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// Every operation, in the order of `roofline list ops`.
 pub const OPERATIONS: &[&Operation] =
     &[&add::OPERATION, &softmax::OPERATION, &rms_norm::OPERATION, &matmul::OPERATION];
+
+/// What [`bring`] added.
+static BROUGHT: OnceLock<Vec<Operation>> = OnceLock::new();
+
+/// Every operation that this program knows: those of the house, then its own.
+pub fn operations() -> impl Iterator<Item = &'static Operation> {
+    OPERATIONS.iter().copied().chain(BROUGHT.get().into_iter().flatten())
+}
+
+/// Adds operations of a program's own: once, before the first case is read.
+///
+/// Refuses what the gate could not work with, and says why.
+pub fn bring(operations: Vec<Operation>) -> Result<(), String> {
+    for (index, operation) in operations.iter().enumerate() {
+        let known = OPERATIONS.iter().copied().chain(&operations[..index]);
+        operation.check(known).map_err(|why| format!("operation `{}`: {why}", operation.name))?;
+    }
+    BROUGHT.set(operations).map_err(|_| "operations were brought already".to_owned())
+}
 
 /// One operation. Plain functions over a case: nothing here knows an implementation.
 #[derive(Debug)]
@@ -254,11 +275,44 @@ impl Arithmetic {
 impl Operation {
     /// The operation of a name, or the nearest name there is.
     pub fn find(name: &str) -> Result<&'static Operation, Option<&'static str>> {
-        OPERATIONS
-            .iter()
-            .copied()
+        operations()
             .find(|operation| operation.name == name)
-            .ok_or_else(|| nearest(name, OPERATIONS.iter().map(|operation| operation.name)))
+            .ok_or_else(|| nearest(name, operations().map(|operation| operation.name)))
+    }
+
+    /// What is wrong with a row that was not written here.
+    fn check<'a>(&self, mut known: impl Iterator<Item = &'a Operation>) -> Result<(), String> {
+        let names: Vec<&str> = self.axes.iter().map(|axis| axis.name).collect();
+        let is_new = |(index, name): (usize, &&str)| is_kebab(name) && !names[..index].contains(name);
+        if !is_kebab(self.name) {
+            return Err("a name is lowercase letters, digits and `-`".to_owned());
+        }
+        if known.any(|known| known.name == self.name) {
+            return Err("there is one of this name already; choose another".to_owned());
+        }
+        if names.is_empty() || !names.iter().enumerate().all(is_new) {
+            return Err("it needs axes, each with a name of its own in lowercase letters".to_owned());
+        }
+        if self.variants.is_empty() || self.precisions.is_empty() {
+            return Err("it needs a variant, the plain one is \"\", and a precision".to_owned());
+        }
+        if self.fills.len() < 3 || self.fills[..2] != [Fill::Uniform, Fill::Normal] {
+            return Err("its families are uniform, normal and at least one more, in this order".to_owned());
+        }
+        Ok(())
+    }
+
+    /// What is wrong with the tensors of a case, if anything: inputs, then one output.
+    pub fn check_tensors(&self, case: &Case) -> Result<(), String> {
+        let tensors = (self.tensors)(case);
+        let Some((last, inputs)) = tensors.split_last() else { return Err("it has no tensor".to_owned()) };
+        if last.role != Role::Output || inputs.is_empty() || inputs.iter().any(|t| t.role == Role::Output) {
+            return Err("its tensors are one or more inputs and then one output".to_owned());
+        }
+        let mut names: Vec<&str> = tensors.iter().map(|tensor| tensor.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.len() < tensors.len() { Err("two of its tensors share a name".to_owned()) } else { Ok(()) }
     }
 
     /// Names with their variants: `matmul`, `matmul.nn`.

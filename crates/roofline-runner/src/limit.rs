@@ -9,7 +9,7 @@ use crate::job::Job;
 use crate::kernel::{Ready, failed, unsupported};
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
-use roofline_core::ops::{OPERATIONS, Operation};
+use roofline_core::ops::{Operation, operations};
 use roofline_core::protocol::{Offer, Refusal};
 use roofline_cpu::probe::{self, Amount, Entry, PROBES, Probe};
 use roofline_cpu::{Cpu, Isa, Pool};
@@ -20,7 +20,7 @@ pub(crate) const PROVIDER: &str = "limit/";
 
 /// Every probe that this processor can run, for every form of every operation.
 pub(crate) fn offers() -> impl Iterator<Item = Offer> {
-    let forms = OPERATIONS.iter().flat_map(|operation| operation.forms().map(move |form| (operation, form)));
+    let forms = operations().flat_map(|operation| operation.forms().map(move |form| (operation, form)));
     forms.flat_map(|(operation, form)| {
         let available = PROBES.iter().filter(|probe| (probe.available)());
         available.filter_map(move |probe| offer(probe, operation, &form))
