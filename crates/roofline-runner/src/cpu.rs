@@ -1,12 +1,12 @@
 //! The built-in runner over the kernels of `roofline-cpu`: `roofline runner cpu`.
 
 use crate::job::Job;
-use crate::kernel::{Ready, Runner, failed, unsupported};
+use crate::kernel::{Ready, Runner, unsupported};
 use crate::limit;
 use crate::session::serve as host;
-use crate::sys::tensor::{Element, Input, Output};
+use crate::sys::tensor::Element;
 use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, Role, VERSION};
+use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, VERSION};
 use roofline_cpu::catalog::{self, IMPLEMENTATIONS, Implementation, Kernel, Mismatch, Tensor, TensorMut};
 use roofline_cpu::{Cpu, Isa, Pool, bf16, f16};
 use std::collections::BTreeMap;
@@ -73,7 +73,7 @@ fn ready<T: Element, O: Element>(
     let kernel = row.kernel(T::DTYPE.name());
     let kernel: Kernel = kernel.ok_or_else(|| unsupported(format!("no {}", T::DTYPE)))?;
     let axes: Vec<usize> = kernel.axes().iter().map(|axis| job.axis(axis)).collect::<Result<_, _>>()?;
-    let (inputs, mut result) = tensors::<T, O>(&mut job)?;
+    let (inputs, mut result) = job.tensors::<T, O>()?;
     let isa = Isa::detect();
     let cpu = Cpu::with(isa, pool(&job, row.parallel));
     let threads = cpu.pool.threads() as u32;
@@ -87,18 +87,6 @@ fn ready<T: Element, O: Element>(
     });
     let ready = ready.threads(threads);
     Ok(if row.vector { ready.note("isa", name_of(isa)) } else { ready })
-}
-
-fn tensors<T: Element, O: Element>(job: &mut Job) -> Result<(Vec<Input<T>>, Output<O>), Refusal> {
-    let names = |request: &Prepare, role: Role| -> Vec<String> {
-        let places = request.tensors.iter().filter(|place| place.role == role);
-        places.map(|place| place.name.clone()).collect()
-    };
-    let inputs = names(job, Role::Input).iter().map(|name| job.input(name)).collect::<Result<_, _>>()?;
-    match names(job, Role::Output).as_slice() {
-        [name] => Ok((inputs, job.output(name)?)),
-        names => Err(failed(format!("{} outputs, not one", names.len()))),
-    }
 }
 
 /// One thread a core, as many as the implementation may use.

@@ -89,6 +89,20 @@ impl Job {
         Ok(Output::new(memory, offset, bytes))
     }
 
+    /// All inputs, of one type, and the output, which can be had once.
+    pub fn tensors<T: Element, O: Element>(&mut self) -> Result<(Vec<Input<T>>, Output<O>), Refusal> {
+        let names = |role: Role| -> Vec<String> {
+            let places = self.request.tensors.iter().filter(|place| place.role == role);
+            places.map(|place| place.name.clone()).collect()
+        };
+        let (inputs, outputs) = (names(Role::Input), names(Role::Output));
+        let inputs = inputs.iter().map(|name| self.input(name)).collect::<Result<_, _>>()?;
+        match outputs.as_slice() {
+            [name] => Ok((inputs, self.output(name)?)),
+            names => Err(failed(format!("{} outputs, not one", names.len()))),
+        }
+    }
+
     /// The inputs and the output as bytes, whatever their dtypes.
     pub fn bytes(&mut self) -> Result<(Vec<Input<u8>>, Output<u8>), Refusal> {
         let places = self.request.tensors.iter().zip(&mut self.memory);

@@ -1,14 +1,10 @@
 //! What goes wrong, said in one to three lines: what happened, where, what to do.
 
+pub use roofline_run::terminal::tell;
+
 use std::fmt;
-use std::io::Write;
 use std::ops::Range;
 use std::process::ExitCode;
-
-/// Says something on standard error. That nobody can read it changes nothing.
-pub fn tell(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{line}");
-}
 
 /// A message with a hint and the exit code of its kind.
 #[derive(Debug)]

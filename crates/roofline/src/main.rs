@@ -5,7 +5,6 @@ mod args;
 mod commands;
 mod error;
 mod places;
-mod progress;
 mod select;
 
 use args::{Command, Line};

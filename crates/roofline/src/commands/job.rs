@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub fn run(args: &Job) -> Result<ExitCode, Problem> {
     let (case, implementation) =
         parse_row(&args.row).map_err(|error| Problem::usage(error.to_string(), error.hint))?;
-    let memory = super::measure::half_of_memory(&Machine::read());
+    let memory = roofline_run::half_of_memory(&Machine::read());
     if let Some(why) = refusal(&case, memory) {
         return Err(Problem::usage(format!("`{case}` {why}"), "choose another case"));
     }

@@ -1,11 +1,9 @@
 //! `roofline machine`: what it is, what disturbs measuring on it, and its roofs.
 
 use crate::args::Machine as Args;
-use crate::commands::measure::{half_of_memory, secret_seed};
 use crate::commands::style;
 use crate::error::{Problem, tell};
 use crate::places;
-use crate::progress::now;
 use indicatif::{ProgressBar, ProgressStyle};
 use roofline_conductor::failure::Stop;
 use roofline_conductor::lock;
@@ -17,6 +15,7 @@ use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
 use roofline_core::roofs::Roofs;
 use roofline_report::{roofline_plot, roofline_svg, roofs_table};
+use roofline_run::{half_of_memory, now, secret_seed};
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;

@@ -3,11 +3,9 @@
 use crate::args::{Command, Line, Measure};
 use crate::commands::offers;
 use crate::error::{Problem, tell};
-use crate::progress::{Recorder, new_id, now, roughly};
 use crate::{places, select};
 use clap::Parser;
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
-use roofline_conductor::lock;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::{self, Plan, RunnerOffers};
 use roofline_conductor::session::Limits;
@@ -15,13 +13,12 @@ use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
 use roofline_core::case::Case;
 use roofline_core::protocol::Offer;
-use roofline_core::record::{Record, Run, SCHEMA};
+use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
 use roofline_report::{Format, Report};
+use roofline_run::{Recorder, begin, half_of_memory, has_failure, roughly, secret_seed};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, RandomState};
-use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -109,14 +106,11 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     };
     let store = Store::open(&args.places.store)?;
     signals::catch_interrupts();
-    let waiting = |holder: &str| tell(&format!("another run is going on ({holder}); waiting for it to end"));
-    let _lock = match lock::take(waiting) {
-        Ok(lock) => lock,
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-            tell("interrupted: nothing was started");
-            return Ok(ExitCode::from(130));
-        }
-        Err(error) => return Err(Problem::own(format!("the machine's lock cannot be taken: {error}"))),
+    let lock = roofline_run::lock();
+    let lock = lock.map_err(|error| Problem::own(format!("the machine's lock cannot be taken: {error}")))?;
+    let Some(_lock) = lock else {
+        tell("interrupted: nothing was started");
+        return Ok(ExitCode::from(130));
     };
     let (run, records, turns) = match past {
         Some(past) => (past.run, past.records, past.turns),
@@ -151,20 +145,6 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
             Ok(ExitCode::from(130))
         }
         Err(error) => Err(Problem::own(error.to_string())),
-    }
-}
-
-/// A new run: who, when, where, and by which words.
-fn begin(machine: &Machine) -> Run {
-    let arguments: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    Run {
-        schema: SCHEMA,
-        id: new_id(),
-        started: now(),
-        command: arguments.join(" "),
-        arguments,
-        machine: serde_json::to_value(machine).unwrap_or_default(),
     }
 }
 
@@ -215,23 +195,7 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn exit_code(records: &[Record]) -> ExitCode {
-    // A probe that failed is no row's failure; the rows that lack their limit say so.
-    let is_row = |record: &&Record| !plan::is_limit(&record.implementation);
-    if records.iter().filter(is_row).any(|record| record.status.is_failure()) {
-        ExitCode::from(4)
-    } else {
-        ExitCode::SUCCESS
-    }
-}
-
-/// A seed that no runner can know: from the system's randomness.
-pub fn secret_seed() -> u64 {
-    RandomState::new().hash_one(std::process::id())
-}
-
-/// What tensors may take unless told otherwise.
-pub fn half_of_memory(machine: &Machine) -> u64 {
-    machine.memory.total.map_or(4 << 30, |bytes| bytes.0 / 2)
+    if has_failure(records) { ExitCode::from(4) } else { ExitCode::SUCCESS }
 }
 
 /// The plan and the time that it will about take.

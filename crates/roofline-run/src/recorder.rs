@@ -18,6 +18,8 @@ pub struct Recorder<'a> {
     /// The rows that were asked for; probes of limits come beside them.
     planned: BTreeSet<String>,
     bar: ProgressBar,
+    /// The command that shows a row again, where it is not the conductor's.
+    reproduce: Option<&'a dyn Fn(&Record) -> String>,
     pub records: Vec<Record>,
     /// Why the store refused a record.
     pub refused: Option<StoreError>,
@@ -35,7 +37,14 @@ impl<'a> Recorder<'a> {
         }
         // Draws only between rows: nothing moves on the terminal while something is timed.
         bar.tick();
-        Recorder { store, run: run.to_owned(), planned: planned.collect(), bar, records, refused: None }
+        let (run, planned) = (run.to_owned(), planned.collect());
+        Recorder { store, run, planned, bar, reproduce: None, records, refused: None }
+    }
+
+    /// Records say by this command how to see their row again.
+    pub fn reproducing(mut self, command: &'a dyn Fn(&Record) -> String) -> Recorder<'a> {
+        self.reproduce = Some(command);
+        self
     }
 
     /// How many of the planned rows have a record.
@@ -70,7 +79,10 @@ impl Observer for Recorder<'_> {
         self.keep(stored)
     }
 
-    fn record(&mut self, record: Record) -> io::Result<()> {
+    fn record(&mut self, mut record: Record) -> io::Result<()> {
+        if let Some(command) = self.reproduce {
+            record.reproduce = command(&record);
+        }
         let stored = self.store.append(&record);
         if self.planned.contains(&record.row()) {
             self.bar.inc(1);
