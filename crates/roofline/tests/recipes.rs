@@ -4,10 +4,13 @@
 //! copy and its build are kept under the target folder: files that stay the same are not written, so that a
 //! second run builds nothing.
 
+mod page;
+
+use page::{Block, blocks, succeed, write_tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 /// Headings of the recipes.
 const RECIPES: [&str; 5] = ["An operation", "An implementation", "A runner", "A suite", "A format"];
@@ -40,7 +43,7 @@ fn recipes_work() {
 
     let mut files = tracked_files();
     for block in blocks(&page()) {
-        block.apply(&mut files);
+        block.apply("CONTRIBUTING.md", &mut files);
     }
     write_tree(&tree, &files);
     let program = build(&tree, &place.join("target"));
@@ -91,64 +94,6 @@ fn page() -> String {
     fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md")
 }
 
-/// A code block with `file=PATH` in its first line.
-#[derive(Debug)]
-struct Block {
-    section: String,
-    path: String,
-    is_change: bool,
-    text: String,
-}
-
-fn blocks(page: &str) -> Vec<Block> {
-    let (mut blocks, mut section, mut lines) = (Vec::new(), String::new(), page.lines());
-    while let Some(line) = lines.next() {
-        if let Some(heading) = line.strip_prefix("## ") {
-            heading.clone_into(&mut section);
-        }
-        let Some(info) = line.strip_prefix("```") else { continue };
-        let text: String =
-            lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
-        let Some((language, path)) = info.split_once(" file=") else { continue };
-        let is_change = language == "diff";
-        blocks.push(Block { section: section.clone(), path: path.trim().to_owned(), is_change, text });
-    }
-    blocks
-}
-
-impl Block {
-    /// Lines that somebody who follows the recipe writes.
-    fn lines(&self) -> usize {
-        self.text.lines().filter(|line| !self.is_change || line.starts_with('+')).count()
-    }
-
-    fn apply(&self, files: &mut BTreeMap<String, Vec<u8>>) {
-        let Block { path, text, .. } = self;
-        if !self.is_change {
-            let old = files.insert(path.clone(), text.clone().into_bytes());
-            assert!(old.is_none(), "CONTRIBUTING.md adds `{path}`, which is there already");
-            return;
-        }
-        let old =
-            files.get(path).unwrap_or_else(|| panic!("CONTRIBUTING.md changes `{path}`, which is not there"));
-        let mut new = String::from_utf8(old.clone()).expect("a changed file is text");
-        for hunk in text.split("@@\n") {
-            let side = |leave_out: char| -> String {
-                let lines = hunk.lines().filter(|line| !line.starts_with(leave_out));
-                lines.map(|line| format!("{}\n", line.get(1..).unwrap_or_default())).collect()
-            };
-            let (before, after) = (side('+'), side('-'));
-            let found = new.matches(&before).count();
-            assert!(
-                found == 1 && !before.is_empty(),
-                "CONTRIBUTING.md changes `{path}` where these lines stand, which is at {found} places:\n{before}"
-            );
-            new = new.replace(&before, &after);
-        }
-        files.insert(path.clone(), new.into_bytes());
-    }
-}
-
 /// Files that are, or are about to be, under version control, with their content.
 fn tracked_files() -> BTreeMap<String, Vec<u8>> {
     let mut git = Command::new("git");
@@ -156,30 +101,6 @@ fn tracked_files() -> BTreeMap<String, Vec<u8>> {
     let names = succeed(&mut git, "run the tests in a clone, with git installed");
     let files = names.split('\0').filter(|name| !name.is_empty());
     files.filter_map(|name| Some((name.to_owned(), fs::read(root().join(name)).ok()?))).collect()
-}
-
-/// Makes `tree` hold exactly these files, and leaves alone those that do already.
-fn write_tree(tree: &Path, files: &BTreeMap<String, Vec<u8>>) {
-    let mut folders = vec![tree.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("a readable folder").flatten() {
-            let path = entry.path();
-            let name = path.strip_prefix(tree).expect("a path of the tree").display().to_string();
-            if path.is_dir() {
-                folders.push(path);
-            } else if !files.contains_key(&name) {
-                fs::remove_file(path).expect("a file that can be removed");
-            }
-        }
-    }
-    for (name, content) in files {
-        let path = tree.join(name);
-        if fs::read(&path).is_ok_and(|old| old == *content) {
-            continue;
-        }
-        fs::create_dir_all(path.parent().expect("a file lies in a folder")).expect("a folder of the tree");
-        fs::write(&path, content).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    }
 }
 
 /// Builds the command line of the tree; everything it needs was fetched to build this test.
@@ -193,14 +114,4 @@ fn build(tree: &Path, target: &Path) -> PathBuf {
         .env("CARGO_PROFILE_DEV_DEBUG", "0");
     succeed(&mut cargo, "a block of CONTRIBUTING.md no longer fits the code");
     target.join("debug/roofline")
-}
-
-/// What a command prints, if it ends well.
-fn succeed(command: &mut Command, hint: &str) -> String {
-    let Output { status, stdout, stderr } = command.output().unwrap_or_else(|error| {
-        panic!("`{}` could not be started: {error}", command.get_program().display())
-    });
-    let (stdout, stderr) = (String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr));
-    assert!(status.success(), "{command:?}: {status}\n{stdout}\n{stderr}\nhint: {hint}");
-    stdout.into_owned()
 }

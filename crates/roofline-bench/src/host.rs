@@ -1,0 +1,52 @@
+//! The bench binary as a runner: its entries under the name of the bench, or under that of a baseline.
+
+use roofline_core::protocol::VERSION;
+use roofline_runner::{Entry, Hello, Job, Offer, Ready, Refusal, Runner, unsupported};
+use std::collections::BTreeMap;
+
+pub(crate) struct Host {
+    /// What the names of its implementations begin with.
+    pub(crate) provider: String,
+    pub(crate) version: String,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// The part of a name behind the provider; a name may leave the provider out.
+pub(crate) fn bare(implementation: &str) -> &str {
+    implementation.split_once('/').map_or(implementation, |(_, name)| name)
+}
+
+impl Runner for Host {
+    fn hello(&self) -> Hello {
+        let offer = |entry: &Entry| Offer {
+            implementation: format!("{}/{}", self.provider, bare(entry.implementation)),
+            operation: entry.operation.to_owned(),
+            dtypes: entry.dtypes.to_vec(),
+            about: entry.about.to_owned(),
+            parallel: entry.parallel,
+        };
+        Hello {
+            protocol: VERSION,
+            runner: self.provider.clone(),
+            version: self.version.clone(),
+            devices: vec!["cpu".to_owned()],
+            offers: self.entries.iter().map(offer).collect(),
+            notes: BTreeMap::new(),
+        }
+    }
+
+    fn prepare(&mut self, mut job: Job) -> Result<Ready, Refusal> {
+        let (form, name) = (job.form(), bare(&job.implementation));
+        // A generic kernel has an entry for each of its types.
+        let fits = |entry: &&Entry| {
+            entry.operation == form
+                && bare(entry.implementation) == name
+                && entry.dtypes.contains(&job.dtype)
+        };
+        let entry = self.entries.iter().find(fits).copied();
+        let entry = entry
+            .ok_or_else(|| unsupported(format!("`{name}` has no `{form}` in {}", job.dtype)))?;
+        job.require(entry.dtypes)?;
+        (entry.prepare)(&mut job)
+    }
+}

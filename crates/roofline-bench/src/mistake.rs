@@ -1,0 +1,31 @@
+//! What goes wrong, said in one to three lines, with its exit code.
+
+use roofline_run::terminal::tell;
+use std::process::ExitCode;
+
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    what: String,
+    hint: Option<String>,
+    code: u8,
+}
+
+impl Mistake {
+    /// A failure of the system around us.
+    pub(crate) fn own(what: impl Into<String>) -> Mistake {
+        Mistake { what: what.into(), hint: None, code: 1 }
+    }
+
+    /// A mistake in the bench or its options.
+    pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> Mistake {
+        Mistake { what: what.into(), hint: Some(hint.into()), code: 2 }
+    }
+
+    pub(crate) fn report(&self) -> ExitCode {
+        tell(&match &self.hint {
+            Some(hint) => format!("error: {}\n\nhint: {hint}", self.what),
+            None => format!("error: {}", self.what),
+        });
+        ExitCode::from(self.code)
+    }
+}

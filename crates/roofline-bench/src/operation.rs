@@ -1,0 +1,123 @@
+//! An operation of the user's own, as a type; the core has it as a row of plain functions.
+
+use crate::reference;
+use roofline_core::case::Case;
+use roofline_core::dtype::Dtype;
+use roofline_core::fill::Fill;
+use roofline_core::ops::{
+    self, Arithmetic, Axis, Expected, Problem, RateUnit, Reach, Tensor, Variant, View, Work,
+};
+use roofline_core::protocol::Role;
+use roofline_core::units::Bytes;
+
+/// Mathematics that implementations are held to. What has no default is the mathematics itself.
+///
+/// All functions but [`reference`](Operation::reference) are small and run in the bench's own process; the
+/// reference runs in one of its own.
+pub trait Operation: 'static {
+    /// Lowercase letters, digits and `-`: the first word of its cases.
+    const NAME: &'static str;
+    /// The formula in one line.
+    const ABOUT: &'static str;
+    /// Its sizes, in the order of case ids.
+    const AXES: &'static [Axis];
+    /// Type of the case and of its accumulator, for each that it is defined for.
+    const PRECISIONS: &'static [(Dtype, Dtype)] = &[(Dtype::F32, Dtype::F32)];
+    /// Forms that differ in layout or a detail; the plain one, "", comes first.
+    const VARIANTS: &'static [Variant] = &[Variant { name: "", about: "the plain form" }];
+    /// Families of inputs in its domain, after the uniform and the normal one.
+    const FILLS: &'static [Fill] = Fill::ALL;
+    /// What the rate counts.
+    const RATE: RateUnit = RateUnit::Bytes;
+    /// Whether finite inputs may give NaN, as a logarithm does. Else a reference that gives NaN has failed.
+    const MAY_BE_NAN: bool = false;
+
+    /// Inputs, then one output. Shapes are products of axes.
+    fn tensors(case: &Case) -> Vec<Tensor>;
+
+    /// What a case must do whatever the implementation, for its limit: operations, and [the traffic](traffic).
+    fn work(case: &Case) -> Work;
+
+    /// Values of the output elements `wanted`, which ascend, in f64 from the inputs as they are; and beside each the
+    /// model of a kernel's internal error, from [`bound`](crate::bound). The rounding to the output's type is added
+    /// by the judge.
+    fn reference(problem: &Problem, wanted: &[usize]) -> Vec<Expected>;
+
+    /// Largest magnitude of an input for which no accumulator overflows. Enough for products of up to four inputs.
+    fn limit(case: &Case) -> f64 {
+        case.accumulator.max_finite().sqrt().sqrt() / 2.0
+    }
+
+    /// Outputs that depend on an element of an input: all, unless told better. The better it is told, the sooner
+    /// a kernel that keeps old results is caught.
+    fn reach(case: &Case, tensor: usize, element: usize) -> Reach {
+        let _ = (tensor, element);
+        let output = Self::tensors(case).pop();
+        Reach { first: 0, step: 1, count: output.map_or(1, |tensor| tensor.elements()) }
+    }
+
+    /// Bytes of all inputs read and of the output written, once each; no arithmetic.
+    fn traffic(case: &Case) -> Work {
+        let tensors = Self::tensors(case);
+        let bytes = |role: Role| {
+            let of_role = tensors.iter().filter(|tensor| tensor.role == role);
+            Bytes(of_role.map(|tensor| tensor.bytes() as u64).sum())
+        };
+        Work { read: bytes(Role::Input), written: bytes(Role::Output), ..Work::default() }
+    }
+}
+
+/// What the process of the references needs of an operation.
+#[derive(Clone, Copy)]
+pub(crate) struct Own {
+    pub(crate) name: &'static str,
+    pub(crate) may_be_nan: bool,
+    pub(crate) reference: fn(&Problem, &[usize]) -> Vec<Expected>,
+    /// The row for the core, whose reference asks that process.
+    pub(crate) row: fn() -> ops::Operation,
+}
+
+impl Own {
+    pub(crate) const fn of<O: Operation>() -> Own {
+        Own { name: O::NAME, may_be_nan: O::MAY_BE_NAN, reference: O::reference, row: row::<O> }
+    }
+}
+
+fn row<O: Operation>() -> ops::Operation {
+    ops::Operation {
+        name: O::NAME,
+        about: O::ABOUT,
+        variants: O::VARIANTS,
+        axes: O::AXES,
+        precisions: O::PRECISIONS,
+        fills: O::FILLS,
+        rate: O::RATE,
+        tensors: O::tensors,
+        work: O::work,
+        limit: O::limit,
+        reference: reference::ask,
+        reach: O::reach,
+        emulate,
+        mutants: &[],
+        whole: None,
+    }
+}
+
+/// A kernel in the given arithmetic, as far as a reference alone tells: its inputs and its result rounded.
+fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<f64> {
+    let rounded: Vec<Vec<u8>> = problem.inputs.iter().map(|input| rounded(input, arithmetic)).collect();
+    let inputs = problem.inputs.iter().zip(&rounded);
+    let inputs = inputs.map(|(view, bytes)| View { dtype: view.dtype, bytes }).collect();
+    let elements = (problem.case.operation.tensors)(problem.case).last().map_or(0, Tensor::elements);
+    let wanted: Vec<usize> = (0..elements).collect();
+    let expected = reference::ask(&Problem { inputs, ..*problem }, &wanted);
+    expected.iter().map(|expected| arithmetic.round(expected.value)).collect()
+}
+
+fn rounded(input: &View, arithmetic: &Arithmetic) -> Vec<u8> {
+    let mut bytes = input.bytes.to_vec();
+    if arithmetic.input.is_some() {
+        (0..input.elements()).for_each(|i| input.dtype.write(&mut bytes, i, arithmetic.input(input.get(i))));
+    }
+    bytes
+}

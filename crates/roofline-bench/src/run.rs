@@ -1,0 +1,309 @@
+//! The bench itself: select, plan, conduct, record, report; and a baseline beside it.
+
+use crate::baseline::{self, Home};
+use crate::bench::Checked;
+use crate::host::bare;
+use crate::mistake::Mistake;
+use crate::options::{FailOn, Options, When};
+use crate::reference::{self, Way};
+use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::job::quoted;
+use roofline_conductor::machine::Machine;
+use roofline_conductor::offers;
+use roofline_conductor::plan::{Plan, RunnerOffers, is_limit, names};
+use roofline_conductor::runners::RunnerSpec;
+use roofline_conductor::session::Limits;
+use roofline_conductor::stage;
+use roofline_conductor::sys::signals;
+use roofline_core::record::{Record, Run, Status};
+use roofline_core::verdict::Word;
+use roofline_report::{Format, Report, Sort, Style};
+use roofline_run::terminal::{print, style, tell};
+use roofline_run::{Recorder, begin, half_of_memory, has_failure, secret_seed};
+use roofline_runner::Runner;
+use roofline_runner::cpu::CpuRunner;
+use roofline_store::Store;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) fn run(bench: &Checked, options: &Options) -> Result<ExitCode, Mistake> {
+    let format = find_format(&options.output_format)?;
+    let home = Home::find(&bench.provider)?;
+    let offers = Offers::of(bench, options, &home)?;
+    let plans = offers.plans(bench, options);
+    if plans.iter().all(|plan| plan.rows() == 0) {
+        // Cargo asks every bench of a workspace by the same filter: nothing to do is no mistake.
+        tell("no row is selected; `--list` shows what there is");
+        return Ok(ExitCode::SUCCESS);
+    }
+    if options.list {
+        print(&list(bench, &plans)).map_err(of_output)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    options.remarks().into_iter().for_each(tell);
+    if let Some(name) = &options.save_baseline {
+        baseline::check_name(name, &bench.provider)?;
+    }
+    let measured = Measured::take(bench, options, &home, &offers, &plans)?;
+    measured.report(bench, options, &home, format)
+}
+
+fn find_format(name: &str) -> Result<&'static Format, Mistake> {
+    let name = if name == "criterion" { "table" } else { name };
+    Format::find(name).map_err(|error| Mistake::usage(error.to_string(), error.hint()))
+}
+
+fn of_output(error: std::io::Error) -> Mistake {
+    Mistake::own(format!("standard output: {error}"))
+}
+
+/// The names of the bench's own rows, as cargo and its friends read them.
+fn list(bench: &Checked, plans: &[Plan]) -> String {
+    let mut text = String::new();
+    for planned in plans.iter().flat_map(|plan| &plan.cases) {
+        for row in planned.rows.iter().filter(|row| row.runner == bench.provider) {
+            text += &format!("{}@{}: benchmark\n", planned.case, row.implementation);
+        }
+    }
+    text
+}
+
+/// Who takes part: this binary, the house for probes and peers, and perhaps an older binary.
+struct Offers {
+    specs: Vec<RunnerSpec>,
+    runners: Vec<RunnerOffers>,
+}
+
+impl Offers {
+    fn of(bench: &Checked, options: &Options, home: &Home) -> Result<Offers, Mistake> {
+        // It is this binary, so it need not be started to be asked.
+        let own = RunnerOffers { runner: bench.provider.clone(), offers: bench.host.hello().offers };
+        let house = RunnerOffers { runner: "cpu".to_owned(), offers: CpuRunner.hello().offers };
+        let mut specs = vec![spec(&home.program, &bench.provider), RunnerSpec::built_in(&home.program)];
+        let mut runners = vec![own];
+        if let Some(name) = options.baseline.as_deref().filter(|_| !options.list) {
+            baseline::check_name(name, &bench.provider)?;
+            let spec = spec(&home.baseline(name)?, name);
+            let limits = Limits { patience: options.timeout, memory: 8 << 30 };
+            let hello = offers::ask(&home.program, &spec, limits).map_err(|why| {
+                let hint = format!("`--save-baseline {name}` keeps the binary of today under that name");
+                Mistake::usage(format!("baseline `{name}`: {why}"), hint)
+            })?;
+            runners.push(RunnerOffers { runner: name.to_owned(), offers: hello.offers });
+            specs.push(spec);
+        }
+        runners.push(house);
+        Ok(Offers { specs, runners })
+    }
+
+    /// One plan; with a baseline one for each implementation, whose hub is its own older self.
+    fn plans(&self, bench: &Checked, options: &Options) -> Vec<Plan> {
+        let Some(baseline) = &options.baseline else {
+            let mut patterns = vec![format!("{}/*", bench.provider)];
+            let peers = options.against.iter();
+            patterns.extend(peers.map(|peer| if peer.contains('/') { peer.clone() } else { format!("{peer}/*") }));
+            return vec![self.plan(bench, options, &patterns)];
+        };
+        let mut bare_names: Vec<&str> = Vec::new();
+        for entry in &bench.host.entries {
+            let name = bare(entry.implementation);
+            if !bare_names.contains(&name) {
+                bare_names.push(name);
+            }
+        }
+        let of_name = |name: &str| [format!("{}/{name}", bench.provider), format!("{baseline}/{name}")];
+        bare_names.into_iter().map(|name| self.plan(bench, options, &of_name(name))).collect()
+    }
+
+    fn plan(&self, bench: &Checked, options: &Options, patterns: &[String]) -> Plan {
+        let mut plan = Plan::new(bench.cases.clone(), &self.runners, patterns);
+        for planned in &mut plan.cases {
+            let case = planned.case.to_string();
+            let is_own = |runner: &str| runner == bench.provider;
+            planned.rows.retain(|row| {
+                row.offered && (!is_own(&row.runner) || options.selects(&case, &row.implementation))
+            });
+            // Peers and older selves are there for the rows of the bench.
+            if !planned.rows.iter().any(|row| is_own(&row.runner)) {
+                planned.rows.clear();
+            }
+        }
+        plan.cases.retain(|planned| !planned.rows.is_empty());
+        plan
+    }
+}
+
+/// A bench binary as a runner, in the folder that the bench was started in.
+fn spec(program: &Path, name: &str) -> RunnerSpec {
+    let mut spec = RunnerSpec::built_in(program);
+    spec.name = name.to_owned();
+    spec.about = "a bench binary".to_owned();
+    spec.command = vec![program.display().to_string(), "runner".to_owned(), name.to_owned()];
+    spec.folder = std::env::current_dir().unwrap_or_else(|_| spec.folder.clone());
+    spec.hint = "it is a bench binary; run it again by itself to see".to_owned();
+    spec
+}
+
+/// What a bench found.
+struct Measured {
+    run: Run,
+    records: Vec<Record>,
+    finish: Finish,
+}
+
+impl Measured {
+    fn take(
+        bench: &Checked,
+        options: &Options,
+        home: &Home,
+        offers: &Offers,
+        plans: &[Plan],
+    ) -> Result<Measured, Mistake> {
+        if let Some(peer) = &options.against {
+            let mut rows = plans.iter().flat_map(|plan| &plan.cases).flat_map(|planned| &planned.rows);
+            if !rows.any(|row| names(peer, &row.implementation)) {
+                let hint = format!("it names an implementation of `{}` or `cpu`, or one of the two", bench.provider);
+                return Err(Mistake::usage(format!("there is no row of `{peer}` to compare with"), hint));
+            }
+        }
+        let machine = Machine::read();
+        let limits = Limits { patience: options.timeout, memory: half_of_memory(&machine) };
+        let seed = options.seed.unwrap_or_else(secret_seed);
+        reference::set_up(Way { program: home.program.clone(), patience: options.timeout * 10 });
+        let conducted = stage::Options {
+            budget: (!options.only_proves()).then(|| options.budget()),
+            quick: options.quick,
+            against: options.against.clone().or_else(|| options.baseline.clone()),
+            delta: options.noise_threshold,
+            ..stage::Options::new(home.program.clone(), offers.specs.clone(), limits, seed)
+        };
+        let of_store = |error: roofline_store::StoreError| Mistake::own(format!("store: {error}"));
+        let store = Store::open(home.store()).map_err(of_store)?;
+        signals::catch_interrupts();
+        let lock = roofline_run::lock();
+        let lock = lock.map_err(|error| Mistake::own(format!("the machine's lock cannot be taken: {error}")))?;
+        let mut measured = Measured { run: begin(&machine), records: Vec::new(), finish: Finish::Interrupted };
+        let Some(_lock) = lock else { return Ok(measured) };
+        store.append_run(&measured.run).map_err(of_store)?;
+        let facts = RunFacts { run: measured.run.id.clone(), machine: machine.fingerprint() };
+        let command = |record: &Record| reproduce(record, bench, options, home);
+        for plan in plans {
+            let mut recorder = Recorder::new(&store, &facts.run, plan, Vec::new()).reproducing(&command);
+            let finish = conduct(plan, &conducted, &facts, &[], &mut recorder);
+            recorder.finish();
+            plan.sort(&mut recorder.records);
+            measured.records.append(&mut recorder.records);
+            if let Some(error) = recorder.refused.take() {
+                return Err(of_store(error));
+            }
+            measured.finish = finish.map_err(|error| Mistake::own(error.to_string()))?;
+            if measured.finish != Finish::Complete {
+                break;
+            }
+        }
+        if options.baseline.is_some() {
+            // Plan by plan is implementation by implementation; people read case by case.
+            let place = |record: &Record| bench.cases.iter().position(|case| case.to_string() == record.case);
+            measured.records.sort_by_cached_key(|record| place(record));
+        }
+        Ok(measured)
+    }
+
+    fn report(&self, bench: &Checked, options: &Options, home: &Home, format: &Format) -> Result<ExitCode, Mistake> {
+        match options.color {
+            When::Auto => {}
+            When::Always => anstream::ColorChoice::Always.write_global(),
+            When::Never => anstream::ColorChoice::Never.write_global(),
+        }
+        let report = Report { run: Some(&self.run), records: &self.records, sort: Sort::Case };
+        print(&(format.write)(&report, style())).map_err(of_output)?;
+        if let Some(name) = &options.baseline {
+            let text = self.against_baseline(bench, name);
+            // Programs read standard output; the verdicts are in the records as well.
+            if format.name == "table" { print(&text).map_err(of_output)? } else { tell(text.trim_end()) }
+        }
+        if self.finish == Finish::Interrupted {
+            tell("interrupted");
+            return Ok(ExitCode::from(130));
+        }
+        let failure = reference::failure();
+        if let Some(why) = failure {
+            tell(&format!("error: {why}\n\nhint: nothing can be judged without it; mend `reference` in the bench"));
+        }
+        let has_failed = failure.is_some() || has_failure(&self.records);
+        if let Some(name) = &options.save_baseline {
+            if has_failed {
+                tell(&format!("baseline `{name}` was not kept: a kernel that fails is nothing to compare with"));
+            } else {
+                let table = Format::find("table").map(|format| (format.write)(&report, Style::default()));
+                let path = home.save(name, &table.unwrap_or_default())?;
+                tell(&format!("baseline `{name}` is kept in {}", path.display()));
+            }
+        }
+        if has_failed {
+            return Ok(ExitCode::from(4));
+        }
+        let is_slower = |record: &Record| self.word(record) == Some(Word::Slower);
+        if options.fail_on == Some(FailOn::Slower) && self.records.iter().any(is_slower) {
+            return Ok(ExitCode::from(3));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// How a row compares with what was asked for; rows beside the limit alone have no such word.
+    fn word(&self, record: &Record) -> Option<Word> {
+        let rounds = record.rounds.as_ref().filter(|rounds| !is_limit(&rounds.hub))?;
+        let is_compared = record.status == Status::Ok && rounds.hub != record.implementation;
+        rounds.comparison().filter(|_| is_compared && !is_limit(&record.implementation)).map(|found| found.word)
+    }
+
+    /// Each implementation beside its own older self, a line each.
+    fn against_baseline(&self, bench: &Checked, baseline: &str) -> String {
+        let mut text = format!("\nbeside `{baseline}`, measured again in the same rounds:\n");
+        let own = format!("{}/", bench.provider);
+        for record in self.records.iter().filter(|record| record.implementation.starts_with(&own)) {
+            let older = format!("{baseline}/{}", bare(&record.implementation));
+            let older = self.records.iter().find(|other| other.case == record.case && other.implementation == older);
+            let compared = self.word(record).and(record.rounds.as_ref()).and_then(|rounds| rounds.comparison());
+            let verdict = match (older, compared) {
+                _ if record.status != Status::Ok => record.status.to_string(),
+                (None, _) => "new".to_owned(),
+                (Some(older), _) if older.status != Status::Ok => {
+                    format!("no verdict: {} is {}", older.implementation, older.status)
+                }
+                (_, Some(found)) => {
+                    let speed = found.speed;
+                    let (value, low, high) = (speed.value, speed.low, speed.high);
+                    let word = match found.word {
+                        Word::Inconclusive => {
+                            format!("inconclusive: a difference of {:.1} % would have shown", 100.0 * found.smallest)
+                        }
+                        word => word.name().to_owned(),
+                    };
+                    format!("{value:.3}× as fast [{low:.3}, {high:.3}]  {word}")
+                }
+                _ => "no verdict: fewer than six sets".to_owned(),
+            };
+            text += &format!("  {}  {verdict}\n", record.row());
+        }
+        text
+    }
+}
+
+/// The command that shows a row again, with what decided its status.
+fn reproduce(record: &Record, bench: &Checked, options: &Options, home: &Home) -> String {
+    let own = format!("{}@{}/{}", record.case, bench.provider, bare(&record.implementation));
+    let mut command = format!("cargo bench --bench {} -- --exact {}", home.bench, quoted(&own));
+    match &options.baseline {
+        Some(name) => command += &format!(" --baseline {name}"),
+        None if options.only_proves() => command += " --test",
+        None => {}
+    }
+    if let Some(peer) = &options.against {
+        command += &format!(" --against {}", quoted(peer));
+    }
+    if record.status == Status::Timeout {
+        command += &format!(" --timeout {}", options.timeout.as_secs_f64());
+    }
+    command + &format!(" --seed {}", record.provenance.seed)
+}

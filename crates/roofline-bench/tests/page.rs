@@ -1,0 +1,200 @@
+//! `docs/bring-your-own/rust.md`, followed to the letter, and what happens to those who stray from it.
+//!
+//! The blocks of the page become a crate of its own, and its commands are run there. The crate's build shares the
+//! target folder of the tests, so that only what is ours is built once more.
+
+#[path = "../../roofline/tests/page/mod.rs"]
+mod page;
+
+use page::{blocks, commands, write_tree};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const PAGE: &str = "docs/bring-your-own/rust.md";
+const HOUSE: &str = "A kernel for an operation of the house";
+const OWN: &str = "An operation of your own";
+const WRONG: &str = "When it is wrong";
+
+#[test]
+fn the_page_works() {
+    let example = Example::new();
+    example.write(&example.files);
+    let said = example.follow(HOUSE);
+    let [all, quick, against, list, test] = &said[..] else { panic!("five commands, not {}", said.len()) };
+    for said in [all, quick, against, test] {
+        said.must(0, &["mine/three-loops", "ok"]);
+    }
+    all.must(0, &["softmax/f32/rows=512,cols=31", "of limit"]);
+    assert!(!quick.out.contains("cols=31"), "the filter lets through: {}", quick.out);
+    against.must(0, &["vs cpu", "cpu/vector"]);
+    let names = ["softmax/f32/rows=64,cols=1000", "softmax/f32/rows=512,cols=31"];
+    let names = names.map(|case| format!("{case}@mine/three-loops: benchmark\n"));
+    assert_eq!(list.out, names.concat());
+    assert!(!test.out.contains("of limit"), "cargo test measures: {}", test.out);
+
+    let said = example.follow(OWN);
+    said[0].must(0, &["gemv/f32/rows=256,cols=1000", "mine/eight-sums", "traffic", "1 row: 1 ok"]);
+
+    let said = example.follow("Baselines");
+    let [save, compare] = &said[..] else { panic!("two commands, not {}", said.len()) };
+    save.must(0, &["ok"]);
+    assert!(save.err.contains("baseline `main` is kept in"), "{}", save.err);
+    compare.must(0, &["beside `main`", "main/three-loops", "× as fast ["]);
+
+    example.habits();
+    example.mistakes();
+}
+
+/// The crate of the page.
+struct Example {
+    page: String,
+    folder: PathBuf,
+    target: PathBuf,
+    files: BTreeMap<String, Vec<u8>>,
+    _lock: File,
+}
+
+/// What a command said.
+struct Said {
+    command: String,
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Said {
+    /// Ends with a code, and prints all of these.
+    fn must(&self, code: i32, words: &[&str]) {
+        let Said { command, out, err, .. } = self;
+        assert_eq!(self.code, Some(code), "{command}\n{out}\n{err}");
+        for word in words {
+            assert!(out.contains(word), "{command}: no `{word}` in\n{out}\n{err}");
+        }
+    }
+
+    /// Ends with a code and says all of these on standard error.
+    fn must_say(&self, code: i32, words: &[&str]) {
+        let Said { command, out, err, .. } = self;
+        assert_eq!(self.code, Some(code), "{command}\n{out}\n{err}");
+        for word in words {
+            assert!(err.contains(word), "{command}: no `{word}` in\n{err}\n{out}");
+        }
+    }
+}
+
+impl Example {
+    fn new() -> Example {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bring-your-own-rust");
+        let folder = place.join("crate");
+        fs::create_dir_all(&folder).expect("a folder under the target folder");
+        // Two runs at once would write each other's crate.
+        let lock = File::create(place.join("lock")).expect("a lock file");
+        lock.lock().expect("the lock of the example");
+        let page = fs::read_to_string(root.join(PAGE)).expect(PAGE);
+        let mut files = BTreeMap::new();
+        for block in blocks(&page).iter().filter(|block| block.section != WRONG) {
+            block.apply(PAGE, &mut files);
+        }
+        let manifest = files.get_mut("Cargo.toml").expect("the page has a manifest");
+        let text = String::from_utf8_lossy(manifest).replace("ROOFLINE", &root.display().to_string());
+        *manifest = text.into_bytes();
+        // The versions that the tests were built with, so that nothing is fetched.
+        files.insert("Cargo.lock".to_owned(), fs::read(root.join("Cargo.lock")).expect("Cargo.lock"));
+        let target = place.parent().and_then(Path::parent).expect("the target folder").to_owned();
+        Example { page, folder, target, files, _lock: lock }
+    }
+
+    fn write(&self, files: &BTreeMap<String, Vec<u8>>) {
+        write_tree(&self.folder, files);
+    }
+
+    /// The crate with a text of one file exchanged.
+    fn changed(&self, file: &str, from: &str, to: &str) -> BTreeMap<String, Vec<u8>> {
+        let mut files = self.files.clone();
+        let text = String::from_utf8(files[file].clone()).expect("text");
+        assert!(text.contains(from), "{file} has no `{from}`");
+        files.insert(file.to_owned(), text.replace(from, to).into_bytes());
+        files
+    }
+
+    /// The commands under a heading of the page, in their order.
+    fn follow(&self, section: &str) -> Vec<Said> {
+        commands(&self.page, section).iter().map(|command| self.run(command)).collect()
+    }
+
+    /// A command of cargo as the page has it; only the profile is one that builds quickly.
+    fn run(&self, command: &str) -> Said {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let ["cargo", verb, rest @ ..] = &words[..] else { panic!("`{command}` is not for cargo") };
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(&self.folder).args([verb, "--offline", "--quiet", "--profile", "dev"]).args(rest);
+        cargo
+            .env("CARGO_TARGET_DIR", &self.target)
+            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
+            .env("ROOFLINE_LOCK", "roofline-bench-page")
+            .env_remove("RUSTFLAGS");
+        let Output { status, stdout, stderr } = cargo.output().expect("cargo starts");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Said { command: command.to_owned(), code: status.code(), out: text(stdout), err: text(stderr) }
+    }
+
+    /// What Criterion's users write.
+    fn habits(&self) {
+        let said = self.run("cargo bench --bench kernels -- --quick --sample-size 100 --noplot no-such-row");
+        said.must_say(0, &["no row is selected"]);
+        let said = self.run("cargo bench --bench kernels -- --test --output-format csv --sample-size 100 cols=31");
+        said.must(0, &["softmax/f32/rows=512,cols=31,mine/three-loops"]);
+        assert!(said.err.contains("`--sample-size` decides nothing"), "{}", said.err);
+        let said = self.run("cargo bench --bench kernels -- --baseline mian");
+        said.must_say(1, &["there is no baseline `mian`", "did you mean `main`"]);
+        let said = self.run("cargo bench --bench kernels -- --list --baseline main cols=31");
+        assert_eq!(said.out, "softmax/f32/rows=512,cols=31@mine/three-loops: benchmark\n");
+    }
+
+    /// Kernels and references that are wrong, panic, hang or die.
+    fn mistakes(&self) {
+        let mut wrong = self.files.clone();
+        let change = blocks(&self.page);
+        let change = change.iter().find(|block| block.section == WRONG).expect("the page shows a wrong kernel");
+        change.apply(PAGE, &mut wrong);
+        self.write(&wrong);
+        let said = self.run("cargo bench --bench kernels -- --quick cols=1000 --save-baseline broken");
+        let words = ["wrong: softmax/f32/rows=64,cols=1000@mine/three-loops", "worst: at [", "± "];
+        said.must(1, &words);
+        assert!(said.err.contains("baseline `broken` was not kept"), "{}", said.err);
+        let reproduce = said.out.lines().find_map(|line| line.trim().strip_prefix("reproduce: "));
+        let again = self.run(reproduce.expect("a command that shows it again"));
+        again.must(1, &["wrong: softmax/f32/rows=64,cols=1000@mine/three-loops"]);
+        let worst = |said: &Said| said.out.lines().find(|line| line.contains("worst: ")).map(str::to_owned);
+        assert_eq!(worst(&again), worst(&said), "another element");
+
+        self.write(&self.changed("src/lib.rs", "let scale = ", "assert!(cols < 50, \"rows are too long\");\n let scale = "));
+        let said = self.run("cargo bench --bench kernels -- --test");
+        said.must(1, &["crashed: softmax/f32/rows=64,cols=1000@mine/three-loops", "rows are too long"]);
+
+        let own = |from: &str, to: &str| {
+            self.write(&self.changed("benches/gemv.rs", from, to));
+            self.run("cargo bench --bench gemv -- --test --timeout 1")
+        };
+        let off_by_one = ("mine::gemv(inputs[0], inputs[1], output);", "mine::gemv(inputs[0], inputs[1], output); output[0] += 1e-3;");
+        own(off_by_one.0, off_by_one.1).must(1, &["wrong: gemv/f32/rows=256,cols=1000@mine/eight-sums", "worst: at [0]"]);
+        let reference = |change: &str, words: &[&str]| {
+            let said = own("wanted.iter().map(expected).collect()", change);
+            said.must(1, &["refused"]);
+            said.must_say(1, words);
+        };
+        reference("panic!(\"not today\")", &["the reference of `gemv` panicked", "benches/gemv.rs:", "not today"]);
+        reference("wanted.iter().skip(1).map(expected).collect()", &["gave", "values where", "were wanted"]);
+        let nan = "wanted.iter().map(expected).map(|e| Expected { value: f64::NAN, ..e }).collect()";
+        reference(nan, &["gave NaN at element 0"]);
+        reference("std::process::abort()", &["ended its process", "SIGABRT"]);
+        reference("loop { std::thread::park() }", &["gave no answer within 10 s"]);
+        let loose = "wanted.iter().map(expected).map(|e| Expected { soft: 1e3, ..e }).collect()";
+        own("wanted.iter().map(expected).collect()", loose).must(0, &["refused", "self-test"]);
+        let said = own("const NAME: &'static str = \"gemv\";", "const NAME: &'static str = \"matmul\";");
+        said.must_say(1, &["operation `matmul`: there is one of this name already"]);
+    }
+}
