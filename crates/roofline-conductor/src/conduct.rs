@@ -283,6 +283,7 @@ fn record(
             machine: facts.machine.clone(),
             seed: options.seed,
             notes: lane.notes.clone(),
+            imported: None,
         },
     }
 }

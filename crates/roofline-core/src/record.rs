@@ -47,6 +47,11 @@ impl Record {
         format!("{}@{}", self.case, self.implementation)
     }
 
+    /// Whether another tool measured it: nothing about it was judged or corroborated here.
+    pub fn is_imported(&self) -> bool {
+        self.provenance.imported.is_some()
+    }
+
     /// Median time of one launch over all samples.
     pub fn median(&self) -> Option<Seconds> {
         let times: Vec<f64> = self.samples.iter().map(Sample::per_launch).collect();
@@ -349,9 +354,21 @@ pub struct Provenance {
     /// Seed of all fills, secret until the run ended.
     pub seed: u64,
     pub notes: BTreeMap<String, String>,
+    /// The file that it was read from; `None` for what was measured here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
 }
 
-/// One start of `roofline check` or `roofline run`.
+/// Where a record was read from that another tool measured.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Name of the format.
+    pub format: String,
+    /// The file or folder, as it was named.
+    pub file: String,
+}
+
+/// One start of `roofline check` or `roofline run`, or one `roofline import`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub schema: u32,
@@ -362,6 +379,6 @@ pub struct Run {
     pub command: String,
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// Description of the machine as JSON.
+    /// Description of the machine as JSON; null where nothing was measured.
     pub machine: serde_json::Value,
 }

@@ -8,7 +8,7 @@ use crate::plot::plot;
 use crate::row::{Row, grade, seconds, worst};
 use crate::text::{Colour, count, escape, paint, plural, wrap};
 use roofline_core::protocol::{Allocations, OutputMode};
-use roofline_core::record::{Grade, Record, Status};
+use roofline_core::record::{Grade, Imported, Record, Status};
 
 /// Columns of the plot when the terminal is wide enough.
 const PLOT: usize = 64;
@@ -52,13 +52,16 @@ pub fn explain(record: &Record, style: Style) -> String {
     if let Some(command) = measured::settle(&row) {
         text += &format!("{:INDENT$}{}\n", "settle", escape(&command));
     }
-    text += &format!("{:INDENT$}{}\n", "reproduce", escape(&record.reproduce));
+    if !record.reproduce.is_empty() {
+        text += &format!("{:INDENT$}{}\n", "reproduce", escape(&record.reproduce));
+    }
     text
 }
 
 fn status(row: &Row) -> String {
     let record = row.record;
     let meaning = match record.status {
+        Status::Ok if record.is_imported() => "so its file says; nothing was judged here",
         Status::Ok => "every element that was checked lies within its bound",
         Status::Wrong => "an output is outside its bound, so that the row has no time",
         Status::Suspect => "its times or resources cannot be believed",
@@ -118,6 +121,9 @@ fn evidence(row: &Row) -> String {
     let evidence = &row.record.evidence;
     let mut facts = vec![match evidence.grade {
         _ if row.record.samples.is_empty() => "no times".to_owned(),
+        Grade::Claimed if row.record.is_imported() => {
+            format!("{}: so its file says; nothing corroborates it", grade(evidence.grade))
+        }
         Grade::Claimed => format!("{}: by the runner's own clock alone", grade(evidence.grade)),
         Grade::Corroborated => format!("{}: Roofline's own clock agrees", grade(evidence.grade)),
     }];
@@ -127,7 +133,11 @@ fn evidence(row: &Row) -> String {
     if row.threads().is_some() {
         let limit = row.thread_limit().map_or(String::new(), |limit| format!(", limit {limit}"));
         let announced = plural(evidence.threads.into(), "thread");
-        facts.push(format!("{announced} announced, {} seen working{limit}", evidence.threads_seen));
+        let seen = match row.record.is_imported() {
+            true => String::new(),
+            false => format!(", {} seen working", evidence.threads_seen),
+        };
+        facts.push(format!("{announced} announced{seen}{limit}"));
     }
     if let Some(share) = evidence.cpu_share {
         facts.push(format!("CPU time {share:.2} of wall time"));
@@ -155,15 +165,21 @@ fn evidence(row: &Row) -> String {
     if let Some(prepare) = evidence.prepare {
         facts.push(format!("prepared in {}", seconds(prepare)));
     }
-    facts.push(match evidence.output {
-        OutputMode::InPlace => "wrote into the given memory".to_owned(),
-        OutputMode::Fresh => "allocated its output, copied off the clock".to_owned(),
-    });
+    if !row.record.is_imported() {
+        facts.push(match evidence.output {
+            OutputMode::InPlace => "wrote into the given memory".to_owned(),
+            OutputMode::Fresh => "allocated its output, copied off the clock".to_owned(),
+        });
+    }
     facts.join("; ")
 }
 
 fn source(record: &Record) -> String {
     let provenance = &record.provenance;
+    if let Some(Imported { format, file }) = &provenance.imported {
+        let read = format!("{file}, {format}, read by Roofline {}", provenance.roofline);
+        return [read, format!("run {}", record.run), record.at.clone()].join(", ");
+    }
     let facts = [
         format!("Roofline {}", provenance.roofline),
         format!("runner {} {}", provenance.runner, provenance.runner_version),

@@ -1,18 +1,21 @@
-//! Records as text: tables for people, formats for programs, why a row is as it is; and a machine's roofs.
+//! Records as text: tables for people, formats for programs, why a row is as it is; a machine's roofs; and
+//! files of other tools as records.
 //!
-//! Functions from records to text and nothing else: no file, no terminal, no clock. Records may come
+//! Functions between records and text and nothing else: no file, no terminal, no clock. Records may come
 //! from an old or hostile store, so nothing here panics on what they say, and text that reaches a
 //! terminal has its control characters escaped. To add a format, write `formats/<name>.rs` and add
-//! its line to [`FORMATS`].
+//! its line to [`FORMATS`]; to read one, `readers/<name>.rs` and [`READERS`].
 #![forbid(unsafe_code)]
 
 mod columns;
 mod explain;
 mod figures;
+mod foreign;
 mod formats;
 mod grid;
 mod order;
 mod plot;
+mod readers;
 mod roofline_plot;
 mod roofs;
 mod row;
@@ -23,8 +26,9 @@ mod text;
 
 pub use explain::explain;
 pub use formats::csv::columns as csv_columns;
-pub use formats::{FORMATS, Format, UnknownFormat};
+pub use formats::{FOLDERS, FORMATS, Folder, Format, UnknownFormat};
 pub use order::Sort;
+pub use readers::{File, READERS, ReadError, Reader, Source};
 pub use roofline_plot::roofline_plot;
 pub use roofs::roofs_table;
 pub use scaling::scaling;

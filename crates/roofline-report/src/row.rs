@@ -1,17 +1,18 @@
 //! What a record shows in one row, for every format alike.
 
 use crate::figures;
-use crate::spread::Spread;
+use crate::spread::{MEDIAN_ALPHA, Spread};
 use crate::text::{Colour, NONE, count, escape, plural, shorten, width};
 use roofline_core::case::Case;
 use roofline_core::judge::Fault;
 use roofline_core::ops::RateUnit;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Ended, Grade, Kind, Limiter, Record, Sample, Status};
-use roofline_core::stats::quantile;
+use roofline_core::stats::{median, median_interval, quantile};
 use roofline_core::units::{BytesPerSecond, FlopsPerSecond, Seconds};
 use roofline_core::verdict::{Comparison, FEWEST_SETS, Ratio, Word};
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// Steal and the cost of the clock are noted from this share on.
@@ -29,6 +30,15 @@ pub(crate) struct Row<'a> {
     // A row may have thousands of samples, and a dozen columns ask for their quantiles.
     sorted: OnceCell<Vec<f64>>,
     spread: OnceCell<Spread>,
+}
+
+/// One set of a row, for formats that have no room for its samples.
+pub(crate) struct Set {
+    pub(crate) launches: u64,
+    /// Median of its samples, for one launch.
+    pub(crate) nanoseconds: f64,
+    /// Share of the limit in this set.
+    pub(crate) share: Option<f64>,
 }
 
 /// What a row says for the rate: of traffic or of arithmetic, as its operation has it.
@@ -70,10 +80,53 @@ impl<'a> Row<'a> {
         Row { record, case, sorted: OnceCell::new(), spread: OnceCell::new() }
     }
 
-    /// Times of one launch in seconds, in the order taken; numbers that are no times are left out.
+    /// Samples in the order taken; numbers that are no times are left out.
+    pub(crate) fn timed(&self) -> impl Iterator<Item = &'a Sample> {
+        self.record
+            .samples
+            .iter()
+            .filter(|sample| sample.per_launch().is_finite() && sample.nanoseconds >= 0.0)
+    }
+
+    /// Times of one launch in seconds, in the order taken.
     pub(crate) fn times(&self) -> Vec<f64> {
-        let seconds = self.record.samples.iter().map(|sample| Sample::per_launch(sample) / 1e9);
-        seconds.filter(|time| time.is_finite() && *time >= 0.0).collect()
+        self.timed().map(|sample| sample.per_launch() / 1e9).collect()
+    }
+
+    /// The sets in order; only a row that is `ok` has any.
+    pub(crate) fn sets(&self) -> Vec<Set> {
+        if self.time(0.5).is_none() {
+            return Vec::new();
+        }
+        let mut sets: BTreeMap<u32, (u64, Vec<f64>)> = BTreeMap::new();
+        for sample in self.timed() {
+            let (launches, times) = sets.entry(sample.set).or_default();
+            *launches += u64::from(sample.batch.max(1));
+            times.push(sample.per_launch());
+        }
+        let shares = self.shares(sets.len());
+        let set = |(index, (launches, times)): (usize, (u64, Vec<f64>))| {
+            let share = shares.get(index).copied().filter(|share| share.is_finite());
+            Some(Set { launches, nanoseconds: median(&times)?, share })
+        };
+        sets.into_values().enumerate().filter_map(set).collect()
+    }
+
+    /// The share of the limit in each of the `sets`; none where there is no share of the row.
+    fn shares(&self, sets: usize) -> Vec<f64> {
+        let rounds = self.of_limit().and_then(|_| self.record.rounds.as_ref());
+        let values = rounds.and_then(|rounds| Some((&rounds.to_hub, &rounds.limit.as_ref()?.to_hub)));
+        match values {
+            Some((own, limit)) if own.len() == sets && limit.len() == sets => {
+                own.iter().zip(limit).map(|(own, limit)| (limit - own).exp()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The interval of the median of this run, in seconds.
+    pub(crate) fn median_interval(&self) -> Option<(f64, f64)> {
+        self.time(0.5).and_then(|_| median_interval(&self.times(), MEDIAN_ALPHA))
     }
 
     /// Quantile of the times; only a row that is `ok` has a time.
@@ -107,6 +160,15 @@ impl<'a> Row<'a> {
             RateUnit::Flops => Rate::Flops(FlopsPerSecond(self.flops() / median)),
         };
         (rate.value().is_finite() && rate.value() > 0.0).then_some(rate)
+    }
+
+    /// The rate of the kind of `rate` for a launch of so many nanoseconds.
+    pub(crate) fn rate_of(&self, rate: Rate, nanoseconds: f64) -> f64 {
+        let done = match rate {
+            Rate::Bytes(_) => self.traffic(),
+            Rate::Flops(_) => self.flops(),
+        };
+        done / nanoseconds * 1e9
     }
 
     /// Threads that worked, or were announced where none was seen.
@@ -179,7 +241,10 @@ impl<'a> Row<'a> {
     pub(crate) fn notes(&self) -> Vec<String> {
         let Some(median) = self.time(0.5) else { return Vec::new() };
         let evidence = &self.record.evidence;
-        let mut notes = vec![grade(evidence.grade).to_owned()];
+        let imported = self.record.provenance.imported.as_ref();
+        let mut notes: Vec<String> =
+            imported.map(|from| format!("imported from {}", escape(&from.format))).into_iter().collect();
+        notes.push(grade(evidence.grade).to_owned());
         if let Some(rounds) = &self.record.rounds {
             notes.push(sets(rounds.to_hub.len(), rounds.ended, self.launches()));
             let timer = rounds.course.timer.0 / (median.0 * f64::from(rounds.course.batch.max(1)));

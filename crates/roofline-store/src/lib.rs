@@ -101,6 +101,12 @@ pub struct Filter {
     pub latest: Option<usize>,
 }
 
+/// A text as a [`Filter`] that finds that text alone, also where it has the marks of a glob.
+pub fn literal(text: &str) -> String {
+    let mark = |c: char| if "*?[".contains(c) { format!("[{c}]") } else { c.to_string() };
+    text.chars().map(mark).collect()
+}
+
 /// What was read, and what was there but could not be.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading<T> {

@@ -34,6 +34,10 @@ pub enum Command {
     Machine(Machine),
     /// Write a row's conversation and tensors as files, to drive its runner by hand
     Job(Job),
+    /// Write records of the store in the formats of other programs
+    Export(Export),
+    /// Read a file of another benchmark tool into the store, and print a table
+    Import(Import),
     /// Print a completion script for a shell
     Completions { shell: clap_complete::Shell },
     /// Parent of all runner processes; started by roofline itself
@@ -211,6 +215,41 @@ pub struct Job {
     pub seed: u64,
     #[command(flatten)]
     pub places: Places,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Operations (`softmax`), case ids or globs of them (`*rows=64*`); all rows by default
+    #[arg(value_name = "SELECT")]
+    pub select: Vec<String>,
+    /// Implementations as `provider/name`, globs allowed, separated by commas
+    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
+    pub implementation: Vec<String>,
+    /// The run, by its id
+    #[arg(long, value_name = "ID", default_value = "latest")]
+    pub run: String,
+    /// Format of the result; `roofline list formats` shows them
+    #[arg(long, value_name = "NAME", default_value = "table")]
+    pub format: String,
+    /// Where to write; standard output by default, but for formats that are a folder
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub to: Option<PathBuf>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The file, or Criterion's folder `target/criterion`
+    #[arg(value_name = "FILE|FOLDER")]
+    pub path: PathBuf,
+    /// Its format; told from the content by default
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<String>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
 }
 
 fn sort_keys() -> impl TypedValueParser<Value = Sort> {

@@ -2,6 +2,8 @@
 
 pub mod completions;
 pub mod explain;
+pub mod export;
+pub mod import;
 pub mod job;
 pub mod list;
 pub mod machine;

@@ -33,6 +33,8 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Machine(machine) => commands::machine::run(&machine),
         Command::Job(job) => commands::job::run(&job),
+        Command::Export(export) => commands::export::run(&export),
+        Command::Import(import) => commands::import::run(&import),
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Keeper => {
             roofline_conductor::keeper::serve().map_err(|error| Problem::own(format!("keeper: {error}")))?;

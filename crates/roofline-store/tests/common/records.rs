@@ -7,8 +7,8 @@ use roofline_core::ops::Work;
 use roofline_core::pattern::Pattern;
 use roofline_core::protocol::{Allocations, OutputMode};
 use roofline_core::record::{
-    Course, Ended, Evidence, Gate, Grade, Kind, Limit, Limiter, Provenance, Record, Rounds, Run, SCHEMA,
-    Sample, Status,
+    Course, Ended, Evidence, Gate, Grade, Imported, Kind, Limit, Limiter, Provenance, Record, Rounds, Run,
+    SCHEMA, Sample, Status,
 };
 use roofline_core::units::{Bytes, Seconds};
 
@@ -159,8 +159,10 @@ prop_compose! {
     fn provenance()(
         (roofline, runner, runner_version, machine) in any::<(String, String, String, String)>(), seed: u64,
         notes in proptest::collection::btree_map(any::<String>(), any::<String>(), 0..4),
+        imported in proptest::option::weighted(0.2, any::<(String, String)>()),
     ) -> Provenance {
-        Provenance { roofline, runner, runner_version, machine, seed, notes }
+        let imported = imported.map(|(format, file)| Imported { format, file });
+        Provenance { roofline, runner, runner_version, machine, seed, notes, imported }
     }
 }
 

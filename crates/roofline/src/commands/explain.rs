@@ -3,12 +3,21 @@
 use crate::args::Explain;
 use crate::error::Problem;
 use roofline_core::case::parse_row;
-use roofline_store::{Filter, Store};
+use roofline_core::record::Record;
+use roofline_store::{Filter, Store, literal};
 use std::process::ExitCode;
 
 pub fn run(args: &Explain) -> Result<ExitCode, Problem> {
-    let (case, implementation) =
-        parse_row(&args.row).map_err(|error| Problem::usage(error.to_string(), error.hint))?;
+    let (case, implementation) = match parse_row(&args.row) {
+        Ok(row) => row,
+        Err(error) => {
+            let Some(record) = foreign(args)? else {
+                return Err(Problem::usage(error.to_string(), error.hint));
+            };
+            super::print(&roofline_report::explain(&record, super::style()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     let store = Store::open_read_only(&args.places.store)?;
     let filter = Filter {
         case: Some(case.to_string()),
@@ -22,4 +31,20 @@ pub fn run(args: &Explain) -> Result<ExitCode, Problem> {
     };
     super::print(&roofline_report::explain(&record, super::style()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A row whose case is not one of ours, as import leaves it.
+fn foreign(args: &Explain) -> Result<Option<Record>, Problem> {
+    let Some((case, implementation)) = args.row.rsplit_once('@').filter(|_| args.places.store.exists())
+    else {
+        return Ok(None);
+    };
+    let store = Store::open_read_only(&args.places.store)?;
+    let filter = Filter {
+        case: Some(literal(case)),
+        implementation: Some(literal(implementation)),
+        latest: Some(1),
+        ..Filter::default()
+    };
+    Ok(store.records(&filter)?.found.pop())
 }

@@ -7,6 +7,7 @@ use crate::{places, select};
 use roofline_conductor::plan::is_limit;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::protocol::Hello;
+use roofline_report::{FOLDERS, FORMATS, READERS};
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -31,10 +32,7 @@ pub fn run(args: &List) -> Result<ExitCode, Problem> {
             cases.iter().map(|case| format!("{case}\n")).collect()
         }
         What::Devices => format!("cpu  {} cores\n", roofline_conductor::stage::available_cores().len()),
-        What::Formats => roofline_report::FORMATS
-            .iter()
-            .map(|format| format!("{:<10} {}\n", format.name, format.about))
-            .collect(),
+        What::Formats => formats(),
     };
     super::print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -92,6 +90,26 @@ fn lines(hello: &Hello, forms: &[(&str, &str)]) -> String {
         );
     }
     text
+}
+
+/// Every format, whether it is written or read; what is only read comes last.
+fn formats() -> String {
+    let written = FORMATS.iter().map(|format| (format.name, format.about));
+    let folders = FOLDERS.iter().map(|folder| (folder.name, folder.about));
+    let written: Vec<(&str, &str)> = written.chain(folders).collect();
+    let is_written = |name: &str| written.iter().any(|(known, _)| *known == name);
+    let is_read = |name: &str| READERS.iter().any(|reader| reader.name == name);
+    let line = |(name, about): (&str, &str)| {
+        let way = match (is_written(name), is_read(name)) {
+            (true, true) => "out, in",
+            (true, false) => "out",
+            _ => "in",
+        };
+        format!("{name:<30} {way:<8} {about}\n")
+    };
+    let others = READERS.iter().map(|reader| (reader.name, reader.about));
+    let others = others.filter(|(name, _)| !is_written(name));
+    written.iter().copied().chain(others).map(line).collect()
 }
 
 fn suites() -> String {

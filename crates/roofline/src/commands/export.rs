@@ -1,0 +1,102 @@
+//! `roofline export`: records of the store in the formats of other programs.
+
+use crate::args::Export;
+use crate::error::{Problem, tell};
+use roofline_conductor::plan::matches;
+use roofline_core::case::Case;
+use roofline_core::record::{Record, Run};
+use roofline_report::{Folder, Format, Report, Sort, Style};
+use roofline_store::{Filter, Store};
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn run(args: &Export) -> Result<ExitCode, Problem> {
+    let write = Write::find(&args.format, args.to.as_deref())?;
+    let store = Store::open_read_only(&args.store)?;
+    let run = find_run(&store, &args.run)?;
+    let filter = Filter { run: Some(run.id.clone()), ..Filter::default() };
+    let reading = store.records(&filter)?;
+    for damaged in &reading.damaged {
+        tell(&format!("warning: {damaged}"));
+    }
+    let mut records = reading.found;
+    records.retain(|record| is_selected(args, record));
+    if records.is_empty() {
+        let why = format!("nothing is selected: no such row in the run {}", run.id);
+        let hint = "leave out the selection, or name another run with `--run`";
+        return Err(Problem::nothing(why, hint));
+    }
+    let report = Report { run: Some(&run), records: &records, sort: Sort::default() };
+    match write {
+        Write::Text(format, None) => super::print(&(format.write)(&report, super::style()))?,
+        Write::Text(format, Some(file)) => {
+            save(file, &(format.write)(&report, Style::default()))?;
+            tell(&format!("{} rows written to {}", records.len(), file.display()));
+        }
+        Write::Files(folder, to) => {
+            let files = (folder.write)(&report);
+            for (path, text) in &files {
+                save(&to.join(path), text)?;
+            }
+            tell(&format!("{} files written to {}", files.len(), to.display()));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is written where.
+enum Write<'a> {
+    /// To a file, or to standard output.
+    Text(&'static Format, Option<&'a Path>),
+    Files(&'static Folder, &'a Path),
+}
+
+impl Write<'_> {
+    fn find<'a>(name: &str, to: Option<&'a Path>) -> Result<Write<'a>, Problem> {
+        match (Folder::find(name), to) {
+            (Some(folder), Some(to)) => Ok(Write::Files(folder, to)),
+            (Some(folder), None) => {
+                let why =
+                    format!("`{}` is a folder of files, which standard output cannot take", folder.name);
+                Err(Problem::usage(why, "name a folder with `--to`"))
+            }
+            (None, to) => {
+                let format =
+                    Format::find(name).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
+                Ok(Write::Text(format, to))
+            }
+        }
+    }
+}
+
+fn find_run(store: &Store, id: &str) -> Result<Run, Problem> {
+    if id == "latest" {
+        let hint = "`roofline run` makes one, `roofline import` reads one";
+        return store.latest_run()?.ok_or_else(|| Problem::nothing("the store has no run", hint));
+    }
+    let mut runs = store.runs()?.found;
+    let latest: Vec<String> = runs.iter().rev().take(3).map(|run| run.id.clone()).collect();
+    runs.retain(|run| run.id == id);
+    let hint = format!("the latest are {}", latest.join(", "));
+    runs.pop().ok_or_else(|| Problem::usage(format!("the store has no run `{id}`"), hint))
+}
+
+/// Whether a record is of a case and an implementation that were named; all are by default.
+fn is_selected(args: &Export, record: &Record) -> bool {
+    let form = record.case.parse::<Case>().map(|case| case.form()).unwrap_or_default();
+    let named = |word: &String| *word == record.case || matches(word, &record.case) || matches(word, &form);
+    let wanted = |pattern: &String| matches(pattern, &record.implementation);
+    (args.select.is_empty() || args.select.iter().any(named))
+        && (args.implementation.is_empty() || args.implementation.iter().any(wanted))
+}
+
+/// Writes a file, with the folders above it.
+fn save(path: &Path, text: &str) -> Result<(), Problem> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = folder.map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| fs::write(path, text)).map_err(|error| {
+        Problem::own(format!("{} cannot be written: {error}", path.display()))
+            .with_hint("name another place with `--to`")
+    })
+}
