@@ -17,7 +17,7 @@ from roofline_runner import Job, Runner  # before numpy: this binds the clock
 try:
     import numpy as np
 except ImportError as error:
-    print(f"the numpy runner needs numpy: {error}; try `pip install numpy`", file=sys.stderr)
+    print(f"the numpy runner needs numpy: {error}", file=sys.stderr)
     sys.exit(3)
 
 # Infinities and NaNs are part of the cases; a warning each time would be timed.

@@ -294,11 +294,10 @@ fn reproduce(case: &Case, lane: &Lane, options: &Options, status: Status) -> Str
     let mut command = format!("roofline {verb} {case} -i {}", lane.seat.implementation);
     if lane.seat.runner != "cpu" {
         let spec = options.runners.iter().find(|spec| spec.name == lane.seat.runner);
-        let runner = match spec.filter(|spec| spec.by_folder) {
-            Some(spec) => quoted(&spec.folder.display().to_string()),
-            None => lane.seat.runner.clone(),
+        command += &match spec.and_then(|spec| spec.named.as_ref()) {
+            Some((option, path)) => format!(" {option} {}", quoted(&path.display().to_string())),
+            None => format!(" --runner {}", lane.seat.runner),
         };
-        command += &format!(" --runner {runner}");
     }
     match status {
         Status::Timeout => command += &format!(" --timeout {}ms", options.limits.patience.as_millis()),

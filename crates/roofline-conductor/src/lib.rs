@@ -10,6 +10,7 @@ pub mod checks;
 pub mod conduct;
 pub mod failure;
 mod gate;
+pub mod home;
 mod instance;
 pub mod job;
 pub mod keeper;

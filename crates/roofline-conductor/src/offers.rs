@@ -68,6 +68,8 @@ fn content_of(spec: &RunnerSpec) -> u64 {
     let mut hasher = DefaultHasher::new();
     spec.command.hash(&mut hasher);
     stamp(Path::new(&spec.command[0])).hash(&mut hasher);
+    // Another installation may have brought other versions to the same interpreter.
+    crate::home::marker(&spec.name).and_then(|marker| stamp(&marker)).hash(&mut hasher);
     if spec.folder != Path::new("/") {
         let mut entries: Vec<_> = std::fs::read_dir(&spec.folder)
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())

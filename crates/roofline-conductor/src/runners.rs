@@ -1,5 +1,8 @@
 //! Runners: folders with a `runner.toml`, and the one inside this binary.
 
+mod python;
+
+use crate::home;
 use roofline_core::nearest::nearest;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -14,10 +17,13 @@ pub struct RunnerSpec {
     /// Program and arguments, placeholders replaced.
     pub command: Vec<String>,
     pub folder: PathBuf,
-    /// Named by its folder, not found by its name.
-    pub by_folder: bool,
+    /// The option and the path that named it, if it was not found by its name: `--runner FOLDER`, `--python FILE`.
+    pub named: Option<(&'static str, PathBuf)>,
     /// What to do when it does not start.
     pub hint: String,
+    /// The packages that it needs, for pip, and about how much they are to download.
+    pub requirements: Option<PathBuf>,
+    pub download: String,
     environment: BTreeMap<String, String>,
 }
 
@@ -32,8 +38,10 @@ impl RunnerSpec {
             about: "the CPU kernels of the house".to_owned(),
             command: vec![program.display().to_string(), "runner".to_owned(), "cpu".to_owned()],
             folder: PathBuf::from("/"),
-            by_folder: false,
+            named: None,
             hint: "it is part of this binary".to_owned(),
+            requirements: None,
+            download: String::new(),
             environment: BTreeMap::new(),
         }
     }
@@ -50,9 +58,10 @@ impl RunnerSpec {
 
     /// What the runner's own file sets.
     pub fn own_environment(&self, threads: u32) -> BTreeMap<String, String> {
-        let threads = threads.to_string();
-        let replaced =
-            |(name, value): (&String, &String)| (name.clone(), value.replace("{threads}", &threads));
+        let (threads, cache) = (threads.to_string(), home::cache().display().to_string());
+        let replaced = |(name, value): (&String, &String)| {
+            (name.clone(), value.replace("{threads}", &threads).replace("{cache}", &cache))
+        };
         self.environment.iter().map(replaced).collect()
     }
 }
@@ -79,6 +88,8 @@ struct WireRunner {
     #[serde(default)]
     hint: String,
     #[serde(default)]
+    download: String,
+    #[serde(default)]
     environment: BTreeMap<String, String>,
 }
 
@@ -102,7 +113,11 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
     if wire.command.is_empty() {
         return Err(toml_error("`command` is empty; write the program and its arguments".to_owned(), 0));
     }
-    let python = std::env::var("ROOFLINE_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    if !is_name(&wire.name) {
+        let why = format!("the name `{}` is not in kebab-case: letters a to z, digits, `-`", wire.name);
+        return Err(toml_error(why, text.find("name").unwrap_or(0)));
+    }
+    let python = python::interpreter(&[&wire.name]);
     let folder =
         folder.canonicalize().map_err(|source| RunnerError::Io { path: folder.to_owned(), source })?;
     let mut command: Vec<String> = wire
@@ -115,13 +130,16 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
         let program = command[0].trim_start_matches("./");
         command[0] = folder.join(program).display().to_string();
     }
+    let requirements = Some(folder.join("requirements.txt")).filter(|path| path.is_file());
     Ok(RunnerSpec {
         name: wire.name,
         about: wire.about,
         command,
         folder,
-        by_folder: false,
+        named: None,
         hint: if wire.hint.is_empty() { "check its runner.toml".to_owned() } else { wire.hint },
+        requirements,
+        download: wire.download,
         environment: wire.environment,
     })
 }
@@ -133,7 +151,8 @@ pub fn discover(program: &Path, places: &[PathBuf]) -> Result<Vec<RunnerSpec>, R
     let mut specs = vec![RunnerSpec::built_in(program)];
     for place in places {
         if place.join("runner.toml").is_file() {
-            specs.push(RunnerSpec { by_folder: true, ..read(place, binaries)? });
+            let spec = read(place, binaries)?;
+            specs.push(RunnerSpec { named: Some(("--runner", spec.folder.clone())), ..spec });
             continue;
         }
         let mut folders: Vec<PathBuf> = std::fs::read_dir(place)
@@ -148,6 +167,12 @@ pub fn discover(program: &Path, places: &[PathBuf]) -> Result<Vec<RunnerSpec>, R
         }
     }
     Ok(specs)
+}
+
+/// Whether a text can name a runner, and with it a folder and the provider of implementations.
+fn is_name(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
 /// The runner of a name, or the nearest name there is.

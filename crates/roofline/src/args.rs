@@ -22,7 +22,7 @@ crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 inte
 pub enum Command {
     /// Show what there is: operations, implementations, suites, cases, devices, formats
     List(List),
-    /// Show the runners: present or what to do, version, operations covered
+    /// Show the runners: present or what to do, version, operations covered; `install` brings one
     Runners(Runners),
     /// Prove implementations right; measure nothing
     Check(Measure),
@@ -73,8 +73,28 @@ pub enum What {
 
 #[derive(Debug, Args)]
 pub struct Runners {
+    #[command(subcommand)]
+    pub action: Option<RunnersAction>,
     #[command(flatten)]
     pub places: Places,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunnersAction {
+    /// Make an environment of Roofline's own for a Python runner, with the packages that it needs
+    Install(Install),
+}
+
+#[derive(Debug, Args)]
+pub struct Install {
+    /// The runner, such as `torch`
+    pub name: String,
+    /// Another package index than pip's own
+    #[arg(long, value_name = "URL", conflicts_with = "python")]
+    pub index_url: Option<String>,
+    /// Instead of making an environment, use this interpreter, which has the packages already
+    #[arg(long, value_name = "INTERPRETER")]
+    pub python: Option<PathBuf>,
 }
 
 /// Which cases: operations, globs or case ids, narrowed by options.
@@ -118,6 +138,9 @@ pub struct Places {
     /// A runner by name, or a folder with a `runner.toml`; may be repeated
     #[arg(long, value_name = "NAME|FOLDER")]
     pub runner: Vec<String>,
+    /// A Python file with decorated functions, which joins as a runner; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub python: Vec<PathBuf>,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
     pub store: PathBuf,
@@ -150,7 +173,7 @@ pub struct Measure {
     /// Shorter blocks, as many sets
     #[arg(long)]
     pub quick: bool,
-    /// Compare with this implementation, or with the fastest of a provider, such as `cpu/plain` or `numpy`
+    /// Compare with this implementation, or with the fastest of a provider, such as `cpu/plain` or `numpy`; its runner takes part
     #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
     pub against: Option<String>,
     /// A difference that counts as none, in percent

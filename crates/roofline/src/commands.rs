@@ -4,6 +4,7 @@ pub mod completions;
 pub mod explain;
 pub mod export;
 pub mod import;
+pub mod install;
 pub mod job;
 pub mod list;
 pub mod machine;

@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod error;
+mod house;
 mod places;
 mod select;
 

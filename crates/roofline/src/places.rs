@@ -3,6 +3,7 @@
 use crate::args::Places;
 use crate::commands::offers::is_folder;
 use crate::error::Problem;
+use crate::house;
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_core::nearest::nearest;
 use roofline_core::suite::Suite;
@@ -92,12 +93,19 @@ pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
 pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     let program = program()?;
     let named = places.runner.iter().filter(|place| is_folder(place)).map(PathBuf::from);
-    let all: Vec<PathBuf> = folder("runners").into_iter().chain(named).collect();
+    let found = folder("runners").map_or_else(house::runners, Ok)?;
+    let all: Vec<PathBuf> = std::iter::once(found).chain(named).collect();
     let mut specs = runners::discover(&program, &all)
         .map_err(|error| Problem::usage(error.to_string(), "docs/format.md says what a runner.toml holds"))?;
-    // A folder that is both found and named is one runner.
-    let mut folders = std::collections::BTreeSet::new();
-    specs.retain(|spec| folders.insert(spec.folder.clone()));
+    for file in &places.python {
+        let spec = RunnerSpec::of_python_file(file, &house::sdk()?).map_err(|error| {
+            Problem::usage(error.to_string(), "`--python` names a Python file with decorated functions")
+        })?;
+        specs.push(spec);
+    }
+    // A folder or file that is both found and named, or named twice, is one runner.
+    let mut seen = std::collections::BTreeSet::new();
+    specs.retain(|spec| seen.insert(spec.command.clone()));
     for (index, spec) in specs.iter().enumerate() {
         if let Some(other) = specs[..index].iter().find(|other| other.name == spec.name) {
             let place = if other.is_built_in() {
@@ -105,10 +113,15 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
             } else {
                 format!("`{}`", other.folder.display())
             };
-            return Err(Problem::usage(
-                format!("two runners are called `{}`: {place} and `{}`", spec.name, spec.folder.display()),
-                format!("give one another `name`, in `{}`", spec.folder.join("runner.toml").display()),
-            ));
+            let (at, hint) = match &spec.named {
+                Some(("--python", file)) => (file, "give the file another name".to_owned()),
+                _ => {
+                    let toml = spec.folder.join("runner.toml");
+                    (&spec.folder, format!("give one another `name`, in `{}`", toml.display()))
+                }
+            };
+            let why = format!("two runners are called `{}`: {place} and `{}`", spec.name, at.display());
+            return Err(Problem::usage(why, hint));
         }
     }
     Ok(specs)

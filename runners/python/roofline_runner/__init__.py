@@ -16,12 +16,16 @@ callable that is timed::
 
     runner.serve()
 
+A file for `roofline run --python FILE` needs neither runner nor `serve`: `implementation` offers a
+function under the names of file and function.
+
 Import this package before the library that is measured, so that the clock is bound before any
 other code runs.
 """
 
 from .errors import Unsupported
+from .file import implementation
 from .job import Job, Tensor
 from .runner import PROTOCOL, Runner
 
-__all__ = ["PROTOCOL", "Job", "Runner", "Tensor", "Unsupported"]
+__all__ = ["PROTOCOL", "Job", "Runner", "Tensor", "Unsupported", "implementation"]

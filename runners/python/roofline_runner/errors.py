@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 import traceback
+from typing import Any
 
 MAX_MESSAGE = 2000
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -12,6 +14,10 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 class Unsupported(Exception):
     """Raised by an implementation that does not have what it was asked for: not a failure."""
+
+
+class Misused(Exception):
+    """A function that is not what this package asks of it; the message has its place."""
 
 
 class InvalidQuestion(Exception):
@@ -26,7 +32,7 @@ def refusal(error: BaseException) -> dict[str, str]:
     """The `error` part of an answer."""
     if isinstance(error, Unsupported):
         return {"kind": "unsupported", "message": _clip(_text(error))}
-    if isinstance(error, InvalidQuestion):
+    if isinstance(error, (InvalidQuestion, Misused)):
         return {"kind": "failed", "message": _clip(_text(error))}
     kind = "out-of-memory" if _is_out_of_memory(error) else "failed"
     return {"kind": kind, "message": _clip(describe(error))}
@@ -34,11 +40,19 @@ def refusal(error: BaseException) -> dict[str, str]:
 
 def describe(error: BaseException) -> str:
     """One line: the author's own file and line, the exception and its message."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{_shorten(error.filename)}:{error.lineno}: {type(error).__name__}: {error.msg}"
     text = f"{type(error).__name__}: {_text(error)}".rstrip(": ")
     frame = _own_frame(error)
     if frame is None:
         return text
     return f"{_shorten(frame.filename)}:{frame.lineno}: {text}"
+
+
+def place_of(function: Any) -> str:
+    """Where a function is written, as `FILE:LINE`; its name where that is not known."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return f"{_shorten(code.co_filename)}:{code.co_firstlineno}" if code else repr(function)
 
 
 def _own_frame(error: BaseException) -> traceback.FrameSummary | None:

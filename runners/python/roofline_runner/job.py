@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .errors import InvalidQuestion, Unsupported
+from .measure import perf_counter_ns
 from .memory import map_file
 
 SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "fp8-e4m3": 1, "fp8-e5m2": 1, "i8": 1, "i32": 4}
@@ -125,6 +127,13 @@ class Job:
     def buffers(self) -> list[memoryview]:
         """All tensors as bytes, inputs first, without numpy."""
         return [tensor.memory for tensor in self.tensors]
+
+    @contextlib.contextmanager
+    def timed_note(self, name: str) -> Iterator[None]:
+        """Notes how long the block took, for what is done once and never timed: compiling."""
+        start = perf_counter_ns()
+        yield
+        self.notes[name] = f"{(perf_counter_ns() - start) * 1e-9:.2f} s"
 
 
 def field(question: dict[str, Any], name: str, kind: type) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import gc
+import inspect
 import json
 import os
 import platform
@@ -16,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .channel import MAX_LINE, PipeChannel, SocketChannel, open_channel
-from .errors import InvalidQuestion, MalformedLine, Unsupported, refusal
-from .job import Job, Tensor, field
+from .errors import InvalidQuestion, MalformedLine, Misused, Unsupported, place_of, refusal
+from .job import SIZES, Job, Tensor, field
 from .measure import MAX_SAMPLES, FloatMode, launch, visit
 
 PROTOCOL = 1
@@ -38,6 +39,20 @@ class Implementation:
     output: str
     parallel: bool
     prepare: Prepare
+
+    def call(self, job: Job) -> Call:
+        """Prepares a case: the callable that is launched."""
+        # Asked before, so that a TypeError from inside the function is not taken for one of these.
+        if not _takes(self.prepare, 1):
+            raise Misused(f"{place_of(self.prepare)}: `{self.name}` must take one argument, the job")
+        call = self.prepare(job)
+        if not callable(call):
+            raise Misused(
+                f"{place_of(self.prepare)}: `{self.name}` returned {type(call).__name__}, not a callable"
+            )
+        if not _takes(call, 0):
+            raise Misused(f"{place_of(call)}: what `{self.name}` returned must take no argument")
+        return call
 
     def offer(self) -> dict[str, Any]:
         """This implementation in the answer to `hello`."""
@@ -88,15 +103,14 @@ class Runner:
         """
         if not re.fullmatch(r"[a-z0-9-]{1,64}/[a-z0-9-]{1,64}", name):
             raise ValueError(f"`{name}` is not `provider/name` in kebab-case")
-        if output not in ("in-place", "fresh"):
-            raise ValueError(f"output is `in-place` or `fresh`, not `{output}`")
+        dtypes = checked(dtypes, output)
         if (name, operation) in self._implementations:
             raise ValueError(f"`{name}` is offered twice for `{operation}`")
 
         def register(prepare: Prepare) -> Prepare:
             text = about if about is not None else (prepare.__doc__ or "").strip().partition("\n")[0]
             self._implementations[name, operation] = Implementation(
-                name, operation, tuple(dtypes), text, output, parallel, prepare
+                name, operation, dtypes, text, output, parallel, prepare
             )
             return prepare
 
@@ -128,7 +142,7 @@ class Runner:
                 raise InvalidQuestion(f"unknown question {json.dumps(ask)[:60]}")
             answer = {"id": question["id"], "ok": method(self, question)}
         except Exception as error:
-            if not isinstance(error, (Unsupported, InvalidQuestion)):
+            if not isinstance(error, (Unsupported, InvalidQuestion, Misused)):
                 traceback.print_exception(type(error), error, error.__traceback__)
             answer = {"id": question["id"], "error": refusal(error)}
         text = json.dumps(answer, separators=(",", ":")).encode() + b"\n"
@@ -160,9 +174,7 @@ class Runner:
         job = Job(question, tensors)
         if implementation.parallel:
             job.threads_used = job.threads
-        call = implementation.prepare(job)
-        if not callable(call):
-            raise TypeError(f"`{implementation.name}` returned {type(call).__name__}, not a callable")
+        call = implementation.call(job)
         self._call, self._job, self._fresh = call, job, implementation.output == "fresh"
         return {
             "threads": int(job.threads_used),
@@ -274,6 +286,28 @@ class Runner:
         "release": _release,
         "bye": _bye,
     }
+
+
+def checked(dtypes: Iterable[str], output: str) -> tuple[str, ...]:
+    """The dtypes of an offer, if they and the output mode are such."""
+    dtypes = (dtypes,) if isinstance(dtypes, str) else tuple(dtypes)
+    unknown = [dtype for dtype in dtypes if dtype not in SIZES]
+    if unknown or not dtypes:
+        raise ValueError(f"dtypes are some of {', '.join(SIZES)}, not {unknown or 'none'}")
+    if output not in ("in-place", "fresh"):
+        raise ValueError(f"output is `in-place` or `fresh`, not `{output}`")
+    return dtypes
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    """Whether a function can be called with so many arguments; what cannot tell is believed."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 def _parse(line: bytes) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class NumpyMissing(unittest.TestCase):
             )
         self.assertEqual((done.returncode, done.stdout), (3, ""))
         self.assertEqual(done.stderr.count("\n"), 1)
-        self.assertIn("pip install numpy", done.stderr)
+        self.assertIn("needs numpy", done.stderr)
 
 
 @unittest.skipIf(COMPILER is None, "no C compiler")

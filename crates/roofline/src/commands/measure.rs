@@ -1,6 +1,6 @@
 //! `roofline check` and `roofline run`: the same way, without and with times.
 
-use crate::args::{Command, Line, Measure};
+use crate::args::{Command, Line, Measure, Places};
 use crate::commands::offers;
 use crate::error::{Problem, tell};
 use crate::{places, select};
@@ -8,6 +8,7 @@ use clap::Parser;
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::{self, Plan, RunnerOffers};
+use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
@@ -84,9 +85,11 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let limits =
         Limits { patience: args.timeout, memory: args.memory.unwrap_or_else(|| half_of_memory(&machine)) };
     let may_ask = (!args.dry_run).then_some(limits);
-    let runners = offers::needed(&args.places, &args.implementation, &specs, may_ask)?;
+    let patterns = patterns_with_hub(args);
+    let runners = offers::needed(&places_with_hub(args, &specs), &patterns, &specs, may_ask)?;
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
-    let plan = Plan::new(cases, &runners, &args.implementation);
+    check_files(&specs, &runners, &forms)?;
+    let plan = Plan::new(cases, &runners, &patterns);
     if plan.rows() == 0 {
         return Err(nothing_selected(args, &forms, &runners));
     }
@@ -146,6 +149,51 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         }
         Err(error) => Err(Problem::own(error.to_string())),
     }
+}
+
+/// The places of runners, with that of the provider that rows are compared with.
+fn places_with_hub(args: &Measure, specs: &[RunnerSpec]) -> Places {
+    let mut places = args.places.clone();
+    let provider = args.against.as_deref().and_then(|against| against.split('/').next());
+    let known = provider.filter(|provider| specs.iter().any(|spec| spec.name == *provider));
+    places.runner.extend(known.map(str::to_owned));
+    places
+}
+
+/// What `-i` selects, and what rows are compared with: a hub is a row too.
+fn patterns_with_hub(args: &Measure) -> Vec<String> {
+    let mut patterns = args.implementation.clone();
+    if let (false, Some(against)) = (patterns.is_empty(), &args.against) {
+        patterns.push(if against.contains('/') { against.clone() } else { format!("{against}/*") });
+    }
+    patterns
+}
+
+/// A file that is named must have something for one of the cases' forms.
+fn check_files(
+    specs: &[RunnerSpec],
+    runners: &[RunnerOffers],
+    forms: &BTreeSet<String>,
+) -> Result<(), Problem> {
+    for spec in specs {
+        let Some(("--python", file)) = &spec.named else { continue };
+        let offers: Vec<&Offer> = runners
+            .iter()
+            .filter(|runner| runner.runner == spec.name)
+            .flat_map(|runner| &runner.offers)
+            .collect();
+        if offers.iter().any(|offer| forms.contains(&offer.operation)) {
+            continue;
+        }
+        let has: Vec<String> = offers
+            .iter()
+            .map(|offer| format!("`{}` for `{}`: {}", offer.implementation, offer.operation, offer.about))
+            .collect();
+        let forms = list(forms.iter().map(String::as_str));
+        let why = format!("`{}` has no implementation of {forms}", file.display());
+        return Err(Problem::nothing(why, format!("it has {}", has.join("; "))));
+    }
+    Ok(())
 }
 
 /// What is compared against must be among the rows.

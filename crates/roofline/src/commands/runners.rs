@@ -1,6 +1,7 @@
 //! `roofline runners`: present or what to do, version, operations covered.
 
-use crate::args::Runners;
+use crate::args::{Runners, RunnersAction};
+use crate::commands::install;
 use crate::commands::offers::{HELLO, learn};
 use crate::error::Problem;
 use crate::places;
@@ -11,6 +12,9 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 pub fn run(args: &Runners) -> Result<ExitCode, Problem> {
+    if let Some(RunnersAction::Install(install)) = &args.action {
+        return install::run(install, &args.places);
+    }
     let specs = places::runners(&args.places)?;
     let mut cache = OfferCache::read(&places::offers_file(&args.places));
     let mut text = String::new();

@@ -1,0 +1,102 @@
+"""JAX as a peer: each formula under `jit`, timed until its result is ready.
+
+JAX writes into no given memory, so the output is fresh and copied off the clock. bf16 and f16 are
+computed in f32 and rounded once, at the output, as the cases declare. XLA flushes subnormal numbers to
+zero, which many small results of a softmax are, so that one is offered for f16 alone.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
+
+from roofline_runner import Job, Runner  # before jax: this binds the clock
+
+try:
+    import jax
+    import jax.numpy as jnp
+except ImportError as error:
+    print(f"the jax runner needs jax: {error}", file=sys.stderr)
+    sys.exit(3)
+
+FLOATS = ["f64", "f32", "f16", "bf16"]
+EPSILON = 1e-6
+
+runner = Runner("jax", version=jax.__version__, notes={"jaxlib": jax.lib.__version__})
+
+
+def offer(operation: str, dtypes: list[str]):
+    """Offers a formula over arrays as an implementation."""
+
+    def register(formula):
+        about = formula.__doc__
+        runner.implementation(
+            "jax/jit", operation=operation, dtypes=dtypes, about=about, output="fresh", parallel=True
+        )(lambda job: prepare(job, formula))
+        return formula
+
+    return register
+
+
+@offer("add", FLOATS)
+def add(x, y):
+    """x + y."""
+    return x + y
+
+
+@offer("softmax", ["f16"])
+def softmax(x):
+    """jax.nn.softmax, in f32 at least."""
+    return jax.nn.softmax(wide(x), axis=-1).astype(x.dtype)
+
+
+@offer("rms-norm", FLOATS)
+def rms_norm(x, w):
+    """The formula, in f32 at least."""
+    scale = jax.lax.rsqrt(jnp.mean(jnp.square(wide(x)), axis=-1, keepdims=True) + EPSILON)
+    return (wide(x) * scale * wide(w)).astype(x.dtype)
+
+
+@offer("matmul", [*FLOATS, "i8"])
+def matmul(a, b):
+    """jax.lax.dot_general over the last axes."""
+    return product(a, b, 1)
+
+
+@offer("matmul.nn", [*FLOATS, "i8"])
+def matmul_nn(a, b):
+    """jax.lax.dot_general over the last and the first axis."""
+    return product(a, b, 0)
+
+
+def product(a, b, axis: int):
+    """A product with sums in i32, or in f32 at least."""
+    integers = a.dtype == jnp.int8
+    sums = jnp.int32 if integers else wide(a).dtype
+    result = jax.lax.dot_general(a, b, (((1,), (axis,)), ((), ())), preferred_element_type=sums)
+    return result if integers else result.astype(a.dtype)
+
+
+def wide(x):
+    """The array in the type to compute in."""
+    return x.astype(jnp.promote_types(x.dtype, jnp.float32))
+
+
+def prepare(job: Job, formula):
+    """Compiles, and hands over the inputs: without a copy where JAX can, which is at multiples of 64 bytes."""
+    inputs = [tensor.array() for tensor in job.inputs]
+    arrays = [jax.device_put(array) for array in inputs]
+    shared = all(array.unsafe_buffer_pointer() == one.address for array, one in zip(arrays, job.inputs))
+    job.notes["inputs"] = "shared" if shared else "copied at each launch: not at multiples of 64 bytes"
+    call = jax.jit(formula)
+    with job.timed_note("compile"):
+        call(*arrays).block_until_ready()
+    if shared:
+        return lambda: call(*arrays).block_until_ready()
+    return lambda: call(*map(jax.device_put, inputs)).block_until_ready()
+
+
+if __name__ == "__main__":
+    runner.serve()

@@ -1,0 +1,123 @@
+"""A file of decorated functions as a runner: `python -m roofline_runner FILE`.
+
+The file offers its functions and nothing else; its name and theirs make the implementations' names,
+its content the version. One that builds a `Runner` of its own is served as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
+
+from .errors import describe, place_of
+from .runner import Prepare, Runner, checked
+
+BROKEN_EXIT = 3
+
+_offered: list[Callable[[Runner, str], None]] = []
+
+
+def implementation(
+    operation: str,
+    *,
+    dtypes: Iterable[str],
+    name: str | None = None,
+    output: str = "in-place",
+    parallel: bool = False,
+) -> Callable[[Prepare], Prepare]:
+    """Offers the decorated function for `operation`; called as the function unless `name` says otherwise.
+
+    The function takes a `Job` and returns the callable to be timed; `Runner.implementation` says more.
+    """
+    if not isinstance(operation, str):
+        raise TypeError('write the operation: `@implementation("softmax", dtypes=["f32"])`')
+    dtypes = checked(dtypes, output)  # Here, where the author's line is at hand.
+
+    def register(prepare: Prepare) -> Prepare:
+        about = (prepare.__doc__ or "").strip().partition("\n")[0]
+
+        def offer(runner: Runner, provider: str) -> None:
+            runner.implementation(
+                f"{provider}/{kebab(name or prepare.__name__)}",
+                operation=operation,
+                dtypes=dtypes,
+                about=f"{about} ({place_of(prepare)})".strip(),
+                output=output,
+                parallel=parallel,
+            )(prepare)
+
+        _offered.append(offer)
+        return prepare
+
+    return register
+
+
+def serve_file(path: Path) -> NoReturn:
+    """Runs the file and serves what it offers; a mistake in it is its last words, with its line."""
+    sys.argv = [str(path)]
+    sys.path.insert(0, str(path.parent))
+    try:
+        module = load(path)
+        runner = runner_of(path, module)
+    except Exception as error:
+        traceback.print_exception(type(error), error, error.__traceback__)
+        sys.exit(say(describe(error)))
+    if runner is None:
+        sys.exit(say(f"{path.name} offers nothing; put `@implementation(...)` above a function"))
+    runner.serve()
+
+
+def load(path: Path) -> ModuleType:
+    """The file as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def runner_of(path: Path, module: ModuleType) -> Runner | None:
+    """The runner that a file makes, else one with the functions that it offers."""
+    if not _offered:
+        return next((value for value in vars(module).values() if isinstance(value, Runner)), None)
+    # What is measured is the file; a version of its own is easily forgotten when it changes.
+    version = "sha256 " + hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    runner = Runner(kebab(path.stem), version, notes={"file": path.name, **libraries(module)})
+    for offer in _offered:
+        offer(runner, runner.name)
+    return runner
+
+
+def libraries(module: ModuleType) -> dict[str, str]:
+    """Versions of the libraries that the file imports by name."""
+    modules = [value for value in vars(module).values() if isinstance(value, ModuleType)]
+    found = {one.__name__: getattr(one, "__version__", None) for one in modules}
+    return {name: version for name, version in found.items() if isinstance(version, str)}
+
+
+def kebab(name: str) -> str:
+    """A name of Python as a name of Roofline."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def say(why: str) -> int:
+    """The last words, and the exit code."""
+    print(why, file=sys.stderr, flush=True)
+    return BROKEN_EXIT
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """`python -m roofline_runner FILE`."""
+    if len(arguments) != 1:
+        sys.exit("usage: python -m roofline_runner FILE")
+    serve_file(Path(os.path.abspath(arguments[0])))
