@@ -7,6 +7,7 @@
 
 mod check;
 mod generate;
+mod peers;
 mod step;
 mod study;
 mod test;
@@ -25,6 +26,11 @@ struct Verb {
 
 const VERBS: &[Verb] = &[
     Verb { name: "test", about: "install what tests need, build everything, run all tests", run: test::run },
+    Verb {
+        name: "peers",
+        about: "install torch, onnxruntime and jax under the target folder, for tests of their runners",
+        run: peers::run,
+    },
     Verb {
         name: "check",
         about: "formatting, lints, licences, rules of the tree, generated parts",

@@ -4,6 +4,7 @@
 //! test hides no other.
 
 use crate::generate;
+use crate::peers;
 use crate::step::{self, Failure, Watched};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -113,7 +114,7 @@ fn has_package(python: &Path, name: &str, version: &str) -> bool {
     step::answer(Command::new(python).args(["-c", &program])).is_some_and(|found| found == version)
 }
 
-fn system_python() -> Result<String, Failure> {
+pub(crate) fn system_python() -> Result<String, Failure> {
     let candidates = ["python3", "python3.14", "python3.13", "python3.12", "python3.11"];
     let is_recent = |python: &&str| {
         let program = format!("import sys; sys.exit(sys.version_info < {OLDEST_PYTHON:?})");
@@ -172,6 +173,7 @@ fn python_tests(
         .current_dir(folder)
         .env("PYTHONPATH", root.join("runners/python"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("ROOFLINE_PEERS", peers::folder(root))
         .env("ROOFLINE_PYTHON", python);
     let hint = format!("run them alone: `python -m unittest discover -s tests` in {}", folder.display());
     step::watch(name, &mut command, Watched::Stderr, &hint, |line| tally.add_unittest(line))

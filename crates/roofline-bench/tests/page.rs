@@ -6,7 +6,7 @@
 #[path = "../../roofline/tests/page/mod.rs"]
 mod page;
 
-use page::{blocks, commands, write_tree};
+use page::{blocks, write_tree};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -95,8 +95,8 @@ impl Example {
         lock.lock().expect("the lock of the example");
         let page = fs::read_to_string(root.join(PAGE)).expect(PAGE);
         let mut files = BTreeMap::new();
-        for block in blocks(&page).iter().filter(|block| block.section != WRONG) {
-            block.apply(PAGE, &mut files);
+        for block in blocks(&page).iter().filter(|block| block.file().is_some() && block.section != WRONG) {
+            block.apply(&mut files);
         }
         let manifest = files.get_mut("Cargo.toml").expect("the page has a manifest");
         let text = String::from_utf8_lossy(manifest).replace("ROOFLINE", &root.display().to_string());
@@ -122,7 +122,9 @@ impl Example {
 
     /// The commands under a heading of the page, in their order.
     fn follow(&self, section: &str) -> Vec<Said> {
-        commands(&self.page, section).iter().map(|command| self.run(command)).collect()
+        let blocks = blocks(&self.page);
+        let shell = blocks.iter().filter(|block| block.is_shell() && block.section == section);
+        shell.flat_map(|block| block.text.lines()).map(|command| self.run(command)).collect()
     }
 
     /// A command of cargo as the page has it; only the profile is one that builds quickly.
@@ -158,8 +160,8 @@ impl Example {
     fn mistakes(&self) {
         let mut wrong = self.files.clone();
         let change = blocks(&self.page);
-        let change = change.iter().find(|block| block.section == WRONG).expect("the page shows a wrong kernel");
-        change.apply(PAGE, &mut wrong);
+        let change = change.iter().find(|block| block.file().is_some() && block.section == WRONG).expect("the page shows a wrong kernel");
+        change.apply(&mut wrong);
         self.write(&wrong);
         let said = self.run("cargo bench --bench kernels -- --quick cols=1000 --save-baseline broken");
         let words = ["wrong: softmax/f32/rows=64,cols=1000@mine/three-loops", "worst: at [", "± "];

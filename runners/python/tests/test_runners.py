@@ -22,13 +22,27 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import conformance
 
-# As the conductor sets them for one thread.
-os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+# As the runners' own files set them for one thread.
+os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", NPROC="1")
+os.environ.update(JAX_ENABLE_X64="1", JAX_PLATFORMS="cpu", TORCHINDUCTOR_COMPILE_THREADS="1")
 
 RUNNERS = Path(__file__).resolve().parent.parent.parent
 PAGE = RUNNERS.parent / "docs" / "protocol.md"
 BUILD = tempfile.TemporaryDirectory()
 COMPILER = shutil.which(os.environ.get("CC", "cc"))
+
+
+PYTHON_RUNNERS = ("numpy", "torch", "onnxruntime", "jax")
+# Environments that `cargo xtask peers` made.
+PEERS = Path(os.environ.get("ROOFLINE_PEERS", RUNNERS.parent / "target" / "peers"))
+
+
+def interpreter(library: str) -> str | None:
+    """A Python that has a library: this one, else the one of its own environment."""
+    if importlib.util.find_spec(library) is not None:
+        return sys.executable
+    own = PEERS / library / "bin" / "python"
+    return str(own) if own.exists() else None
 
 
 def c_example() -> list[str]:
@@ -49,26 +63,39 @@ class Absent(unittest.TestCase):
             self.skipTest("no C compiler: the C runner is not tested")
 
     def test_numpy(self):
-        if importlib.util.find_spec("numpy") is None:
-            self.skipTest("numpy is missing: its runner is not tested")
+        if interpreter("numpy") is None:
+            self.skipTest("no numpy: its runner is not tested")
+
+    def test_torch(self):
+        if interpreter("torch") is None:
+            self.skipTest("no torch: its runner is not tested; `cargo xtask peers` brings it")
+
+    def test_onnxruntime(self):
+        if interpreter("onnxruntime") is None:
+            self.skipTest("no onnxruntime: its runner is not tested; `cargo xtask peers` brings it")
+
+    def test_jax(self):
+        if interpreter("jax") is None:
+            self.skipTest("no jax: its runner is not tested; `cargo xtask peers` brings it")
 
 
-class NumpyMissing(unittest.TestCase):
-    """What the numpy runner says where there is no numpy."""
+class LibraryMissing(unittest.TestCase):
+    """What a runner says where its library is not."""
 
     def test_one_clear_line(self):
-        with tempfile.TemporaryDirectory() as folder:
-            Path(folder, "numpy.py").write_text("raise ImportError('none here')\n")
-            done = subprocess.run(
-                [sys.executable, str(RUNNERS / "numpy" / "main.py")],
-                env={"PYTHONPATH": folder},
-                capture_output=True,
-                text=True,
-                stdin=subprocess.DEVNULL,
-            )
-        self.assertEqual((done.returncode, done.stdout), (3, ""))
-        self.assertEqual(done.stderr.count("\n"), 1)
-        self.assertIn("needs numpy", done.stderr)
+        for library in PYTHON_RUNNERS:
+            with self.subTest(library), tempfile.TemporaryDirectory() as folder:
+                Path(folder, f"{library}.py").write_text("raise ImportError('none here')\n")
+                done = subprocess.run(
+                    [sys.executable, str(RUNNERS / library / "main.py")],
+                    env={"PYTHONPATH": folder},
+                    capture_output=True,
+                    text=True,
+                    stdin=subprocess.DEVNULL,
+                )
+                self.assertEqual((done.returncode, done.stdout), (3, ""))
+                self.assertEqual(done.stderr.count("\n"), 1)
+                self.assertIn(f"needs {library}: none here", done.stderr)
 
 
 @unittest.skipIf(COMPILER is None, "no C compiler")
@@ -129,8 +156,10 @@ def load_tests(
     # `Conformance` itself has no command.
     if COMPILER is not None:
         tests.addTest(conformance.load("c-example", c_example()))
-    if importlib.util.find_spec("numpy") is not None:
-        tests.addTest(conformance.load("numpy", [sys.executable, "main.py"], str(RUNNERS / "numpy")))
+    for library in PYTHON_RUNNERS:
+        python = interpreter(library)
+        if python is not None:
+            tests.addTest(conformance.load(library, [python, "main.py"], str(RUNNERS / library)))
     return tests
 
 

@@ -3,12 +3,16 @@
 //! Every test has a folder with a store; runners that are needed are small programs made there. Runs of
 //! these tests take turns by the machine's lock, because two at a time would measure each other.
 
+mod install;
 mod interrupts;
 mod job;
 mod kernels;
 mod listing;
 mod machine;
 mod mistakes;
+#[path = "../page/mod.rs"]
+mod page;
+mod python_file;
 mod refusals;
 mod resume;
 mod rows;

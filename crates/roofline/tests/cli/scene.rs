@@ -17,6 +17,8 @@ pub struct Scene {
     program: PathBuf,
     /// The name of a lock of its own; the machine's where there is none.
     lock: Option<String>,
+    /// The home of a user of its own, who has not set `ROOFLINE_HOME`.
+    home: Option<PathBuf>,
 }
 
 impl Scene {
@@ -25,7 +27,7 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("runners")).unwrap();
         let original = Path::new(env!("CARGO_BIN_EXE_roofline"));
-        Scene { folder, program: original.to_owned(), lock: None }
+        Scene { folder, program: original.to_owned(), lock: None, home: None }
     }
 
     /// As [`Scene::new`], with a lock and a binary of its own, so that its processes can be told from others.
@@ -38,6 +40,13 @@ impl Scene {
         scene.program = copy;
         scene.lock = Some(scene.folder.path().display().to_string());
         scene
+    }
+
+    /// Gives the user of this scene an empty home.
+    pub fn home(&mut self, name: &str) {
+        let home = self.path(name);
+        std::fs::create_dir(&home).unwrap();
+        self.home = Some(home);
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -72,6 +81,14 @@ impl Scene {
             command.env("ROOFLINE_LOCK", lock);
         }
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM", "ROOFLINE_PYTHON"] {
+            command.env_remove(name);
+        }
+        // Environments and caches of whoever runs the tests are none of theirs.
+        match &self.home {
+            Some(home) => command.env("HOME", home).env_remove("ROOFLINE_HOME"),
+            None => command.env("ROOFLINE_HOME", self.path("home")),
+        };
+        for name in ["XDG_DATA_HOME", "XDG_CACHE_HOME"] {
             command.env_remove(name);
         }
         command

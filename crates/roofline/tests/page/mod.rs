@@ -1,4 +1,7 @@
-//! Pages that tests follow to the letter: their blocks become files, their commands are run.
+//! Pages that tests follow to the letter: their blocks become files, changes of files, and commands.
+//!
+//! ```` ```c file=mine.c ```` is a file, ```` ```diff file=mine.c ```` a change of it, ```` ```sh ```` are commands,
+//! which end with 0 or with the code of ```` ```sh exit=4 ````. Other blocks are for the eye.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::collections::BTreeMap;
@@ -6,12 +9,12 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A code block with `file=PATH` in its first line: a whole file, or a `diff` that changes one.
 #[derive(Debug)]
 pub struct Block {
+    /// The heading above it.
     pub section: String,
-    pub path: String,
-    is_change: bool,
+    pub language: String,
+    attributes: BTreeMap<String, String>,
     pub text: String,
 }
 
@@ -24,30 +27,50 @@ pub fn blocks(page: &str) -> Vec<Block> {
         let Some(info) = line.strip_prefix("```") else { continue };
         let text: String =
             lines.by_ref().take_while(|line| *line != "```").map(|line| format!("{line}\n")).collect();
-        let Some((language, path)) = info.split_once(" file=") else { continue };
-        let is_change = language == "diff";
-        blocks.push(Block { section: section.clone(), path: path.trim().to_owned(), is_change, text });
+        let mut words = info.split_whitespace();
+        let language = words.next().unwrap_or_default().to_owned();
+        let attributes = words.filter_map(|word| word.split_once('='));
+        let attributes = attributes.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        blocks.push(Block { section: section.clone(), language, attributes, text });
     }
     blocks
 }
 
 impl Block {
-    /// Lines that somebody who follows the recipe writes.
-    pub fn lines(&self) -> usize {
-        self.text.lines().filter(|line| !self.is_change || line.starts_with('+')).count()
+    /// The file that it writes or changes.
+    pub fn file(&self) -> Option<&str> {
+        self.attributes.get("file").map(String::as_str)
     }
 
-    pub fn apply(&self, page: &str, files: &mut BTreeMap<String, Vec<u8>>) {
-        let Block { path, text, .. } = self;
-        if !self.is_change {
-            let old = files.insert(path.clone(), text.clone().into_bytes());
-            assert!(old.is_none(), "{page} adds `{path}`, which is there already");
+    pub fn is_shell(&self) -> bool {
+        self.language == "sh"
+    }
+
+    fn is_change(&self) -> bool {
+        self.language == "diff"
+    }
+
+    /// Lines that somebody who follows the recipe writes.
+    pub fn lines(&self) -> usize {
+        self.text.lines().filter(|line| !self.is_change() || line.starts_with('+')).count()
+    }
+
+    /// The code with which its commands end.
+    pub fn exit(&self) -> i32 {
+        self.attributes.get("exit").map_or(0, |code| code.parse().expect("`exit=` names a code"))
+    }
+
+    /// Makes the file, or makes the change where the lines before it stand, which is at one place.
+    pub fn apply(&self, files: &mut BTreeMap<String, Vec<u8>>) {
+        let path = self.file().expect("a block with `file=`");
+        if !self.is_change() {
+            let old = files.insert(path.to_owned(), self.text.clone().into_bytes());
+            assert!(old.is_none(), "a block adds `{path}`, which is there already");
             return;
         }
-        let old =
-            files.get(path).unwrap_or_else(|| panic!("{page} changes `{path}`, which is not there"));
+        let old = files.get(path).unwrap_or_else(|| panic!("a block changes `{path}`, which is not there"));
         let mut new = String::from_utf8(old.clone()).expect("a changed file is text");
-        for hunk in text.split("@@\n") {
+        for hunk in self.text.split("@@\n") {
             let side = |leave_out: char| -> String {
                 let lines = hunk.lines().filter(|line| !line.starts_with(leave_out));
                 lines.map(|line| format!("{}\n", line.get(1..).unwrap_or_default())).collect()
@@ -56,26 +79,12 @@ impl Block {
             let found = new.matches(&before).count();
             assert!(
                 found == 1 && !before.is_empty(),
-                "{page} changes `{path}` where these lines stand, which is at {found} places:\n{before}"
+                "a block changes `{path}` where these lines stand, which is at {found} places:\n{before}"
             );
             new = new.replace(&before, &after);
         }
-        files.insert(path.clone(), new.into_bytes());
+        files.insert(path.to_owned(), new.into_bytes());
     }
-}
-
-/// The lines of the blocks in shell under one heading.
-pub fn commands(page: &str, section: &str) -> Vec<String> {
-    let (mut commands, mut inside, mut shell) = (Vec::new(), false, false);
-    for line in page.lines() {
-        match line.strip_prefix("## ") {
-            Some(heading) => inside = heading == section,
-            None if line.starts_with("```") => shell = line == "```sh",
-            None if inside && shell => commands.push(line.to_owned()),
-            None => {}
-        }
-    }
-    commands
 }
 
 /// Makes `tree` hold exactly these files, and leaves alone those that do already.
