@@ -106,7 +106,8 @@ impl Bench {
     fn check(self) -> Result<Checked, Mistake> {
         let provider = self.provider.clone();
         if !is_kebab(&provider) || RESERVED.contains(&provider.as_str()) {
-            let hint = format!("write lowercase letters, digits and `-`, and none of {}", RESERVED.join(", "));
+            let hint =
+                format!("write lowercase letters, digits and `-`, and none of {}", RESERVED.join(", "));
             return Err(Mistake::usage(format!("a bench cannot be called `{provider}`"), hint));
         }
         for (index, entry) in self.entries.iter().enumerate() {

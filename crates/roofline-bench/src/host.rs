@@ -39,13 +39,10 @@ impl Runner for Host {
         let (form, name) = (job.form(), bare(&job.implementation));
         // A generic kernel has an entry for each of its types.
         let fits = |entry: &&Entry| {
-            entry.operation == form
-                && bare(entry.implementation) == name
-                && entry.dtypes.contains(&job.dtype)
+            entry.operation == form && bare(entry.implementation) == name && entry.dtypes.contains(&job.dtype)
         };
         let entry = self.entries.iter().find(fits).copied();
-        let entry = entry
-            .ok_or_else(|| unsupported(format!("`{name}` has no `{form}` in {}", job.dtype)))?;
+        let entry = entry.ok_or_else(|| unsupported(format!("`{name}` has no `{form}` in {}", job.dtype)))?;
         job.require(entry.dtypes)?;
         (entry.prepare)(&mut job)
     }

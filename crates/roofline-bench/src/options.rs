@@ -129,11 +129,7 @@ impl Options {
 
     /// Time for one row: a quick run has enough for six short blocks.
     pub(crate) fn budget(&self) -> Duration {
-        if self.quick {
-            self.measurement_time.min(Duration::from_millis(600))
-        } else {
-            self.measurement_time
-        }
+        if self.quick { self.measurement_time.min(Duration::from_millis(600)) } else { self.measurement_time }
     }
 
     /// What to say of options that were taken and mean nothing.
@@ -142,9 +138,9 @@ impl Options {
             "`--sample-size` decides nothing here: sets of fresh processes are counted, 6 to 24 of them, until a row \
              is decided or its `--measurement-time` is spent"
         });
-        let warm_up = self.warm_up_time.map(|_| {
-            "`--warm-up-time` decides nothing here: every set warms up until its times agree"
-        });
+        let warm_up = self
+            .warm_up_time
+            .map(|_| "`--warm-up-time` decides nothing here: every set warms up until its times agree");
         sample_size.into_iter().chain(warm_up).collect()
     }
 }
@@ -157,7 +153,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 fn share(text: &str) -> Result<f64, String> {
     let share: Option<f64> = text.parse().ok();
-    share.filter(|share| (0.003..=1.0).contains(share)).ok_or_else(|| "write a share from 0.003 to 1".to_owned())
+    share
+        .filter(|share| (0.003..=1.0).contains(share))
+        .ok_or_else(|| "write a share from 0.003 to 1".to_owned())
 }
 
 #[cfg(test)]

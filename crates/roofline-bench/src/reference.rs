@@ -169,8 +169,7 @@ fn converse(
         none => none.insert(Process::start()?),
     };
     let changes = process.changes(problem);
-    let head =
-        Head { case: problem.case.to_string(), fill: problem.fill, wanted: wanted.len(), changes };
+    let head = Head { case: problem.case.to_string(), fill: problem.fill, wanted: wanted.len(), changes };
     let mut socket = &process.socket;
     send_text(socket, &serde_json::to_vec(&head).map_err(io::Error::other)?)?;
     for (tensor, at, length) in &head.changes {

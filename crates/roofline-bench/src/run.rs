@@ -101,7 +101,9 @@ impl Offers {
         let Some(baseline) = &options.baseline else {
             let mut patterns = vec![format!("{}/*", bench.provider)];
             let peers = options.against.iter();
-            patterns.extend(peers.map(|peer| if peer.contains('/') { peer.clone() } else { format!("{peer}/*") }));
+            patterns.extend(
+                peers.map(|peer| if peer.contains('/') { peer.clone() } else { format!("{peer}/*") }),
+            );
             return vec![self.plan(bench, options, &patterns)];
         };
         let mut bare_names: Vec<&str> = Vec::new();
@@ -162,7 +164,8 @@ impl Measured {
         if let Some(peer) = &options.against {
             let mut rows = plans.iter().flat_map(|plan| &plan.cases).flat_map(|planned| &planned.rows);
             if !rows.any(|row| names(peer, &row.implementation)) {
-                let hint = format!("it names an implementation of `{}` or `cpu`, or one of the two", bench.provider);
+                let hint =
+                    format!("it names an implementation of `{}` or `cpu`, or one of the two", bench.provider);
                 return Err(Mistake::usage(format!("there is no row of `{peer}` to compare with"), hint));
             }
         }
@@ -181,8 +184,10 @@ impl Measured {
         let store = Store::open(home.store()).map_err(of_store)?;
         signals::catch_interrupts();
         let lock = roofline_run::lock();
-        let lock = lock.map_err(|error| Mistake::own(format!("the machine's lock cannot be taken: {error}")))?;
-        let mut measured = Measured { run: begin(&machine), records: Vec::new(), finish: Finish::Interrupted };
+        let lock =
+            lock.map_err(|error| Mistake::own(format!("the machine's lock cannot be taken: {error}")))?;
+        let mut measured =
+            Measured { run: begin(&machine), records: Vec::new(), finish: Finish::Interrupted };
         let Some(_lock) = lock else { return Ok(measured) };
         store.append_run(&measured.run).map_err(of_store)?;
         let facts = RunFacts { run: measured.run.id.clone(), machine: machine.fingerprint() };
@@ -209,7 +214,13 @@ impl Measured {
         Ok(measured)
     }
 
-    fn report(&self, bench: &Checked, options: &Options, home: &Home, format: &Format) -> Result<ExitCode, Mistake> {
+    fn report(
+        &self,
+        bench: &Checked,
+        options: &Options,
+        home: &Home,
+        format: &Format,
+    ) -> Result<ExitCode, Mistake> {
         match options.color {
             When::Auto => {}
             When::Always => anstream::ColorChoice::Always.write_global(),
@@ -228,12 +239,16 @@ impl Measured {
         }
         let failure = reference::failure();
         if let Some(why) = failure {
-            tell(&format!("error: {why}\n\nhint: nothing can be judged without it; mend `reference` in the bench"));
+            tell(&format!(
+                "error: {why}\n\nhint: nothing can be judged without it; mend `reference` in the bench"
+            ));
         }
         let has_failed = failure.is_some() || has_failure(&self.records);
         if let Some(name) = &options.save_baseline {
             if has_failed {
-                tell(&format!("baseline `{name}` was not kept: a kernel that fails is nothing to compare with"));
+                tell(&format!(
+                    "baseline `{name}` was not kept: a kernel that fails is nothing to compare with"
+                ));
             } else {
                 let table = Format::find("table").map(|format| (format.write)(&report, Style::default()));
                 let path = home.save(name, &table.unwrap_or_default())?;
@@ -254,7 +269,10 @@ impl Measured {
     fn word(&self, record: &Record) -> Option<Word> {
         let rounds = record.rounds.as_ref().filter(|rounds| !is_limit(&rounds.hub))?;
         let is_compared = record.status == Status::Ok && rounds.hub != record.implementation;
-        rounds.comparison().filter(|_| is_compared && !is_limit(&record.implementation)).map(|found| found.word)
+        rounds
+            .comparison()
+            .filter(|_| is_compared && !is_limit(&record.implementation))
+            .map(|found| found.word)
     }
 
     /// Each implementation beside its own older self, a line each.
@@ -263,8 +281,10 @@ impl Measured {
         let own = format!("{}/", bench.provider);
         for record in self.records.iter().filter(|record| record.implementation.starts_with(&own)) {
             let older = format!("{baseline}/{}", bare(&record.implementation));
-            let older = self.records.iter().find(|other| other.case == record.case && other.implementation == older);
-            let compared = self.word(record).and(record.rounds.as_ref()).and_then(|rounds| rounds.comparison());
+            let older =
+                self.records.iter().find(|other| other.case == record.case && other.implementation == older);
+            let compared =
+                self.word(record).and(record.rounds.as_ref()).and_then(|rounds| rounds.comparison());
             let verdict = match (older, compared) {
                 _ if record.status != Status::Ok => record.status.to_string(),
                 (None, _) => "new".to_owned(),
@@ -276,7 +296,10 @@ impl Measured {
                     let (value, low, high) = (speed.value, speed.low, speed.high);
                     let word = match found.word {
                         Word::Inconclusive => {
-                            format!("inconclusive: a difference of {:.1} % would have shown", 100.0 * found.smallest)
+                            format!(
+                                "inconclusive: a difference of {:.1} % would have shown",
+                                100.0 * found.smallest
+                            )
                         }
                         word => word.name().to_owned(),
                     };

@@ -86,7 +86,8 @@ impl Said {
 
 impl Example {
     fn new() -> Example {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
+        let root =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository");
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bring-your-own-rust");
         let folder = place.join("crate");
         fs::create_dir_all(&folder).expect("a folder under the target folder");
@@ -147,7 +148,8 @@ impl Example {
     fn habits(&self) {
         let said = self.run("cargo bench --bench kernels -- --quick --sample-size 100 --noplot no-such-row");
         said.must_say(0, &["no row is selected"]);
-        let said = self.run("cargo bench --bench kernels -- --test --output-format csv --sample-size 100 cols=31");
+        let said =
+            self.run("cargo bench --bench kernels -- --test --output-format csv --sample-size 100 cols=31");
         said.must(0, &["softmax/f32/rows=512,cols=31,mine/three-loops"]);
         assert!(said.err.contains("`--sample-size` decides nothing"), "{}", said.err);
         let said = self.run("cargo bench --bench kernels -- --baseline mian");
@@ -160,7 +162,10 @@ impl Example {
     fn mistakes(&self) {
         let mut wrong = self.files.clone();
         let change = blocks(&self.page);
-        let change = change.iter().find(|block| block.file().is_some() && block.section == WRONG).expect("the page shows a wrong kernel");
+        let change = change
+            .iter()
+            .find(|block| block.file().is_some() && block.section == WRONG)
+            .expect("the page shows a wrong kernel");
         change.apply(&mut wrong);
         self.write(&wrong);
         let said = self.run("cargo bench --bench kernels -- --quick cols=1000 --save-baseline broken");
@@ -173,7 +178,11 @@ impl Example {
         let worst = |said: &Said| said.out.lines().find(|line| line.contains("worst: ")).map(str::to_owned);
         assert_eq!(worst(&again), worst(&said), "another element");
 
-        self.write(&self.changed("src/lib.rs", "let scale = ", "assert!(cols < 50, \"rows are too long\");\n let scale = "));
+        self.write(&self.changed(
+            "src/lib.rs",
+            "let scale = ",
+            "assert!(cols < 50, \"rows are too long\");\n let scale = ",
+        ));
         let said = self.run("cargo bench --bench kernels -- --test");
         said.must(1, &["crashed: softmax/f32/rows=64,cols=1000@mine/three-loops", "rows are too long"]);
 
@@ -181,14 +190,21 @@ impl Example {
             self.write(&self.changed("benches/gemv.rs", from, to));
             self.run("cargo bench --bench gemv -- --test --timeout 1")
         };
-        let off_by_one = ("mine::gemv(inputs[0], inputs[1], output);", "mine::gemv(inputs[0], inputs[1], output); output[0] += 1e-3;");
-        own(off_by_one.0, off_by_one.1).must(1, &["wrong: gemv/f32/rows=256,cols=1000@mine/eight-sums", "worst: at [0]"]);
+        let off_by_one = (
+            "mine::gemv(inputs[0], inputs[1], output);",
+            "mine::gemv(inputs[0], inputs[1], output); output[0] += 1e-3;",
+        );
+        own(off_by_one.0, off_by_one.1)
+            .must(1, &["wrong: gemv/f32/rows=256,cols=1000@mine/eight-sums", "worst: at [0]"]);
         let reference = |change: &str, words: &[&str]| {
             let said = own("wanted.iter().map(expected).collect()", change);
             said.must(1, &["refused"]);
             said.must_say(1, words);
         };
-        reference("panic!(\"not today\")", &["the reference of `gemv` panicked", "benches/gemv.rs:", "not today"]);
+        reference(
+            "panic!(\"not today\")",
+            &["the reference of `gemv` panicked", "benches/gemv.rs:", "not today"],
+        );
         reference("wanted.iter().skip(1).map(expected).collect()", &["gave", "values where", "were wanted"]);
         let nan = "wanted.iter().map(expected).map(|e| Expected { value: f64::NAN, ..e }).collect()";
         reference(nan, &["gave NaN at element 0"]);

@@ -63,14 +63,15 @@ pub fn ask(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<Hello, S
     }
 }
 
-/// A number for the command, the program's file and the files of the folder: names, sizes, times.
+/// A number for the command, the files that it names and those of a runner's own folder: names, sizes, times.
 fn content_of(spec: &RunnerSpec) -> u64 {
     let mut hasher = DefaultHasher::new();
-    spec.command.hash(&mut hasher);
-    stamp(Path::new(&spec.command[0])).hash(&mut hasher);
+    for word in &spec.command {
+        (word, stamp(Path::new(word))).hash(&mut hasher);
+    }
     // Another installation may have brought other versions to the same interpreter.
     crate::home::marker(&spec.name).and_then(|marker| stamp(&marker)).hash(&mut hasher);
-    if spec.folder != Path::new("/") {
+    if spec.folder.join("runner.toml").is_file() {
         let mut entries: Vec<_> = std::fs::read_dir(&spec.folder)
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default();

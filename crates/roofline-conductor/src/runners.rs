@@ -17,7 +17,8 @@ pub struct RunnerSpec {
     /// Program and arguments, placeholders replaced.
     pub command: Vec<String>,
     pub folder: PathBuf,
-    /// The option and the path that named it, if it was not found by its name: `--runner FOLDER`, `--python FILE`.
+    /// The option and the path that named it, if it was not found by its name: `--runner FOLDER`,
+    /// `--python FILE`, `--lib FILE`.
     pub named: Option<(&'static str, PathBuf)>,
     /// What to do when it does not start.
     pub hint: String,
@@ -46,8 +47,26 @@ impl RunnerSpec {
         }
     }
 
+    /// The runner in this binary over a user's shared library, called `name`.
+    pub fn library(program: &Path, name: &str, file: &Path) -> io::Result<RunnerSpec> {
+        let file = file.canonicalize()?;
+        let path = file.display().to_string();
+        Ok(RunnerSpec {
+            name: name.to_owned(),
+            about: format!("kernels of {path}"),
+            command: vec![program.display().to_string(), "runner".to_owned(), "lib".to_owned(), path],
+            folder: file.parent().unwrap_or(Path::new("/")).to_owned(),
+            named: Some(("--lib", file)),
+            hint: "`roofline header` prints the interface; docs/bring-your-own/c.md builds a library with it"
+                .to_owned(),
+            requirements: None,
+            download: String::new(),
+            environment: BTreeMap::new(),
+        })
+    }
+
     pub fn is_built_in(&self) -> bool {
-        self.folder == Path::new("/")
+        self.named.is_none() && self.folder == Path::new("/")
     }
 
     /// The whole environment of a process that may use `threads` threads.

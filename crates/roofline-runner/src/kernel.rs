@@ -37,6 +37,11 @@ pub trait Kernel {
     fn settle(&mut self) -> Result<(), Refusal> {
         Ok(())
     }
+
+    /// Whether what it allocates goes through this program's allocator and is counted there.
+    fn uses_our_heap(&self) -> bool {
+        true
+    }
 }
 
 impl<F: FnMut()> Kernel for F {

@@ -40,6 +40,7 @@
 #![deny(unsafe_code)]
 
 pub mod cpu;
+pub mod library;
 
 mod channel;
 mod clock;

@@ -24,6 +24,26 @@ pub fn serve(runner: impl Runner) -> ExitCode {
     }
 }
 
+/// Answers every question by the same refusal: for a runner that cannot be, and says why.
+pub(crate) fn refuse(refusal: Refusal) -> ExitCode {
+    let told = Channel::open().map_err(Broken::from).and_then(|mut channel| {
+        while let Some(message) = channel.receive()? {
+            let Ok(Question { id, ask }) = serde_json::from_slice(&message.line) else { break };
+            let answer = Answer { id, ok: None, error: Some(refusal.clone()) };
+            let mut line = serde_json::to_vec(&answer).expect("an answer is plain data");
+            line.push(b'\n');
+            channel.send(&line)?;
+            if ask == Ask::Bye {
+                break;
+            }
+        }
+        Ok(())
+    });
+    let why = told.err().map_or(refusal.message, |broken| broken.to_string());
+    let _ = writeln!(std::io::stderr(), "error: {why}");
+    ExitCode::from(2)
+}
+
 /// The state of a conversation: which implementation is ready, if one is.
 pub struct Session<R> {
     runner: R,
@@ -89,9 +109,10 @@ impl<R: Runner> Session<R> {
                 Ok(plain(prepared))
             }
             Ask::Launch { count } => {
-                let (launched, float_mode_changed) =
-                    self.run(|kernel| Ok(heap::counted(count, || kernel.repeat(count))))?;
-                let (launched, allocations) = launched;
+                let ((launched, allocations), float_mode_changed) = self.run(|kernel| {
+                    let (launched, counted) = heap::counted(count, || kernel.repeat(count));
+                    Ok((launched, counted.filter(|_| kernel.uses_our_heap())))
+                })?;
                 launched?;
                 Ok(plain(Launched { float_mode_changed, allocations }))
             }

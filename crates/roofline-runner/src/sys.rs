@@ -1,7 +1,9 @@
-//! What the type system cannot see: mapped memory, the heap, the float mode, an inherited descriptor.
+//! What the type system cannot see: mapped memory, the heap, the float mode, an inherited descriptor,
+//! a library of the user.
 
 pub(crate) mod float_mode;
 pub mod heap;
+pub(crate) mod library;
 pub(crate) mod mapping;
 pub(crate) mod tensor;
 

@@ -38,6 +38,8 @@ pub enum Command {
     Export(Export),
     /// Read a file of another benchmark tool into the store, and print a table
     Import(Import),
+    /// Print `roofline.h`, the interface of kernels in a shared library (`--lib`)
+    Header,
     /// Print a completion script for a shell
     Completions { shell: clap_complete::Shell },
     /// Parent of all runner processes; started by roofline itself
@@ -45,10 +47,17 @@ pub enum Command {
     Keeper,
     /// A built-in runner; started by roofline itself
     #[command(hide = true)]
-    Runner {
-        #[arg(value_parser = ["cpu"])]
-        name: String,
-    },
+    #[command(subcommand)]
+    Runner(BuiltIn),
+}
+
+/// Runners inside this binary.
+#[derive(Debug, Subcommand)]
+pub enum BuiltIn {
+    /// The CPU kernels of the house
+    Cpu,
+    /// The kernels of a shared library
+    Lib { file: PathBuf },
 }
 
 #[derive(Debug, Args)]
@@ -141,6 +150,9 @@ pub struct Places {
     /// A Python file with decorated functions, which joins as a runner; may be repeated
     #[arg(long, value_name = "FILE")]
     pub python: Vec<PathBuf>,
+    /// A shared library with kernels in C by `roofline.h`, offered as `FILE/NAME`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub lib: Vec<PathBuf>,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
     pub store: PathBuf,

@@ -8,7 +8,7 @@ mod house;
 mod places;
 mod select;
 
-use args::{Command, Line};
+use args::{BuiltIn, Command, Line};
 use clap::Parser;
 use error::Problem;
 use std::process::ExitCode;
@@ -36,11 +36,16 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Job(job) => commands::job::run(&job),
         Command::Export(export) => commands::export::run(&export),
         Command::Import(import) => commands::import::run(&import),
+        Command::Header => {
+            commands::print(roofline_runner::library::HEADER)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Keeper => {
             roofline_conductor::keeper::serve().map_err(|error| Problem::own(format!("keeper: {error}")))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Runner { .. } => Ok(roofline_runner::cpu::serve()),
+        Command::Runner(BuiltIn::Cpu) => Ok(roofline_runner::cpu::serve()),
+        Command::Runner(BuiltIn::Lib { file }) => Ok(roofline_runner::library::serve(&file)),
     }
 }

@@ -89,7 +89,7 @@ pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
     })
 }
 
-/// Every runner: the built-in one, those of the `runners` folder, and the folders that are named.
+/// Every runner: the built-in one, those of the `runners` folder, and the folders and files that are named.
 pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     let program = program()?;
     let named = places.runner.iter().filter(|place| is_folder(place)).map(PathBuf::from);
@@ -103,6 +103,9 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
         })?;
         specs.push(spec);
     }
+    for file in &places.lib {
+        specs.push(library(&program, file)?);
+    }
     // A folder or file that is both found and named, or named twice, is one runner.
     let mut seen = std::collections::BTreeSet::new();
     specs.retain(|spec| seen.insert(spec.command.clone()));
@@ -114,7 +117,7 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
                 format!("`{}`", other.folder.display())
             };
             let (at, hint) = match &spec.named {
-                Some(("--python", file)) => (file, "give the file another name".to_owned()),
+                Some(("--python" | "--lib", file)) => (file, "give the file another name".to_owned()),
                 _ => {
                     let toml = spec.folder.join("runner.toml");
                     (&spec.folder, format!("give one another `name`, in `{}`", toml.display()))
@@ -125,6 +128,20 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
         }
     }
     Ok(specs)
+}
+
+/// The runner over a shared library that `--lib` names.
+fn library(program: &Path, file: &Path) -> Result<RunnerSpec, Problem> {
+    let problem =
+        |why: String, hint: &str| Problem::usage(format!("`--lib {}`: {why}", file.display()), hint);
+    if file.is_dir() {
+        return Err(problem("is a folder".to_owned(), "name a shared library; `--runner` takes folders"));
+    }
+    let name = roofline_runner::library::provider(file)
+        .ok_or_else(|| problem("no name for its implementations is in it".to_owned(), "call it `mine.so`"))?;
+    RunnerSpec::library(program, &name, file).map_err(|error| {
+        problem(error.to_string(), "build it first: `cc -O3 -shared -fPIC -o mine.so mine.c`")
+    })
 }
 
 /// The file in which the roofs of a machine are remembered, beside the store.

@@ -63,7 +63,8 @@ impl RunnerSpec {
 /// The packages that a file imports, numpy last: the environments of other libraries have it too.
 fn imported(text: &str) -> Vec<&str> {
     fn package(line: &str) -> Option<&str> {
-        let mut words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+        let mut words =
+            line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
         words.next().filter(|word| matches!(*word, "import" | "from")).and(words.next())
     }
     let mut names: Vec<&str> = text.lines().filter_map(package).filter(|name| is_name(name)).collect();

@@ -2,9 +2,9 @@
 
 use crate::args::Import;
 use crate::error::Problem;
-use crate::progress::{new_id, now};
 use roofline_core::record::{Run, SCHEMA};
 use roofline_report::{FORMATS, File, ReadError, Reader, Report, Sort, Source};
+use roofline_run::{new_id, now};
 use roofline_store::Store;
 use std::fs;
 use std::io::{self, Read};

@@ -27,7 +27,8 @@ pub fn run(args: &Install, places: &Places) -> Result<ExitCode, Problem> {
         return Err(Problem::own("there is no place for an environment").with_hint(hint));
     };
     let failed = |error: io::Error| {
-        Problem::own(format!("`{}`: {error}", folder.display())).with_hint("ROOFLINE_HOME names another place")
+        Problem::own(format!("`{}`: {error}", folder.display()))
+            .with_hint("ROOFLINE_HOME names another place")
     };
     fs::create_dir_all(&folder).map_err(failed)?;
     let _lock = lock(&folder).map_err(failed)?;
@@ -100,12 +101,7 @@ fn make(
 }
 
 /// Runs a command whose output is talk.
-fn step(
-    command: &mut Command,
-    program: &Path,
-    what: &str,
-    hint: impl Fn() -> String,
-) -> Result<(), Problem> {
+fn step(command: &mut Command, program: &Path, what: &str, hint: impl Fn() -> String) -> Result<(), Problem> {
     let status = command.stdin(Stdio::null()).stdout(io::stderr()).status();
     let status = status.map_err(|error| not_started(program, &error))?;
     if status.success() { Ok(()) } else { Err(Problem::own(format!("{what}: {status}")).with_hint(hint())) }
@@ -130,7 +126,10 @@ fn answer(
         Err(why) => {
             let _ = fs::remove_file(marker);
             let packages = format!("`{} -m pip install -r {}`", python.display(), requirements.display());
-            Err(Problem::nothing(format!("runner `{}`: {why}", spec.name), format!("install its packages: {packages}")))
+            Err(Problem::nothing(
+                format!("runner `{}`: {why}", spec.name),
+                format!("install its packages: {packages}"),
+            ))
         }
     }
 }

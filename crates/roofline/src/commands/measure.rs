@@ -88,7 +88,7 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let patterns = patterns_with_hub(args);
     let runners = offers::needed(&places_with_hub(args, &specs), &patterns, &specs, may_ask)?;
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
-    check_files(&specs, &runners, &forms)?;
+    check_named(&specs, &runners, &forms)?;
     let plan = Plan::new(cases, &runners, &patterns);
     if plan.rows() == 0 {
         return Err(nothing_selected(args, &forms, &runners));
@@ -169,29 +169,31 @@ fn patterns_with_hub(args: &Measure) -> Vec<String> {
     patterns
 }
 
-/// A file that is named must have something for one of the cases' forms.
-fn check_files(
+/// A folder or file that is named must have something of what is selected.
+fn check_named(
     specs: &[RunnerSpec],
     runners: &[RunnerOffers],
     forms: &BTreeSet<String>,
 ) -> Result<(), Problem> {
-    for spec in specs {
-        let Some(("--python", file)) = &spec.named else { continue };
-        let offers: Vec<&Offer> = runners
-            .iter()
-            .filter(|runner| runner.runner == spec.name)
-            .flat_map(|runner| &runner.offers)
-            .collect();
-        if offers.iter().any(|offer| forms.contains(&offer.operation)) {
+    for spec in specs.iter().filter(|_| !forms.is_empty()) {
+        let Some((option, path)) = &spec.named else { continue };
+        let Some(runner) = runners.iter().find(|runner| runner.runner == spec.name) else { continue };
+        if runner.offers.iter().any(|offer| forms.contains(&offer.operation)) {
             continue;
         }
-        let has: Vec<String> = offers
+        let has: Vec<String> = runner
+            .offers
             .iter()
             .map(|offer| format!("`{}` for `{}`: {}", offer.implementation, offer.operation, offer.about))
             .collect();
-        let forms = list(forms.iter().map(String::as_str));
-        let why = format!("`{}` has no implementation of {forms}", file.display());
-        return Err(Problem::nothing(why, format!("it has {}", has.join("; "))));
+        let hint = if has.is_empty() {
+            "it offers nothing".to_owned()
+        } else {
+            format!("it has {}", has.join("; "))
+        };
+        let wanted = list(forms.iter().map(String::as_str));
+        let why = format!("`{option} {}` has no implementation of {wanted}", path.display());
+        return Err(Problem::nothing(why, hint));
     }
     Ok(())
 }

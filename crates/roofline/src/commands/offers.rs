@@ -68,13 +68,12 @@ pub fn needed(
 
 fn is_needed(spec: &RunnerSpec, places: &Places, patterns: &[String]) -> bool {
     let by_pattern = patterns.iter().any(|pattern| pattern.split('/').next() == Some(&spec.name));
-    let by_file = matches!(spec.named, Some(("--python", _)));
     let by_place = places.runner.iter().any(|place| {
         *place == spec.name
             || (is_folder(place) && Path::new(place).canonicalize().is_ok_and(|path| path == spec.folder))
     });
     // The built-in one hosts the probes of every limit, whoever is measured.
-    spec.is_built_in() || by_pattern || by_file || by_place
+    spec.is_built_in() || spec.named.is_some() || by_pattern || by_place
 }
 
 /// Whether `--runner` names a folder, not a name.

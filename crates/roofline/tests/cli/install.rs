@@ -27,11 +27,16 @@ fn numpy_on_a_bare_home() {
     assert!(outcome.stdout.starts_with("numpy 2."), "{}", outcome.stdout);
     let first = outcome.stderr.lines().next().unwrap();
     assert!(first.starts_with("numpy: about 17 MB to download, into "), "{first}");
-    assert!(outcome.stderr.contains("Successfully installed numpy"), "pip's own words are shown: {}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("Successfully installed numpy"),
+        "pip's own words are shown: {}",
+        outcome.stderr
+    );
     assert!(scene.path("me/.local/share/roofline/venvs/numpy/interpreter").is_file());
     let shown = scene.call_with_store("runners").exits(0).stdout;
     assert!(shown.contains("numpy        present   2."), "{shown}");
-    let rows = scene.call_with_store("check softmax/f32/rows=5,cols=33 -i cpu/*,numpy/* --format jsonl").exits(0);
+    let rows =
+        scene.call_with_store("check softmax/f32/rows=5,cols=33 -i cpu/*,numpy/* --format jsonl").exits(0);
     assert_eq!(rows.row("numpy/ufunc")["status"], "ok");
     // Half an installation is none.
     std::fs::remove_file(scene.path("me/.local/share/roofline/venvs/numpy/interpreter")).unwrap();
@@ -43,7 +48,9 @@ fn numpy_on_a_bare_home() {
 fn names_that_cannot_be_installed() {
     let scene = Scene::new();
     std::fs::remove_dir(scene.path("runners")).unwrap();
-    scene.call_with_store("runners install trch").complains(5, &["no runner `trch`", "did you mean `torch`?"]);
+    scene
+        .call_with_store("runners install trch")
+        .complains(5, &["no runner `trch`", "did you mean `torch`?"]);
     scene.call_with_store("runners install cpu").complains(2, &["nothing to install", "part of this binary"]);
     scene.shell_runner("mine", "exit");
     let outcome = scene.call_with_store("runners --runner mine install mine");
@@ -82,7 +89,12 @@ fn what_fails_leaves_no_environment() {
     scene.python_runner("mine", "");
     scene.write("mine/requirements.txt", "no-such-package-of-roofline==1.0\n");
     let outcome = scene.call_with_store("runners --runner mine install mine --index-url file:///nowhere/");
-    let parts = ["mine: about an unknown amount", "No matching distribution", "error: pip could not install", "--index-url"];
+    let parts = [
+        "mine: about an unknown amount",
+        "No matching distribution",
+        "error: pip could not install",
+        "--index-url",
+    ];
     outcome.complains(1, &parts);
     assert!(scene.path("home/venvs/mine/bin/python").exists());
     assert!(!scene.path("home/venvs/mine/interpreter").exists());

@@ -7,11 +7,13 @@ mod install;
 mod interrupts;
 mod job;
 mod kernels;
+mod library;
 mod listing;
 mod machine;
 mod mistakes;
 #[path = "../page/mod.rs"]
 mod page;
+mod peers;
 mod python_file;
 mod refusals;
 mod resume;

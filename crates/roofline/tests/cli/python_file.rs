@@ -100,7 +100,10 @@ fn mistakes_show_the_authors_line() {
     let head = "from roofline_runner import implementation\n@implementation('add', dtypes=['f32'])\n";
     crashed(&format!("{head}def f(x, y): pass\n"), "mine.py:2: `mine/f` must take one argument, the job");
     crashed(&format!("{head}def f(job): pass\n"), "mine.py:2: `mine/f` returned NoneType, not a callable");
-    crashed(&format!("{head}def f(job): return lambda x: x\n"), "mine.py:3: what `mine/f` returned must take no argument");
+    crashed(
+        &format!("{head}def f(job): return lambda x: x\n"),
+        "mine.py:3: what `mine/f` returned must take no argument",
+    );
 
     let unloaded = |code: &str, why: &str| {
         scene.write("mine.py", code);
@@ -121,7 +124,10 @@ fn an_operation_that_the_file_does_not_have() {
     let scene = Scene::new();
     scene.write("mine.py", &adder("plain", RIGHT));
     let outcome = scene.call_with_store("check softmax/f32/rows=1,cols=1 --python mine.py");
-    outcome.complains(5, &["mine.py` has no implementation of `softmax`", "`mine/plain` for `add`", "mine.py:7"]);
+    outcome.complains(
+        5,
+        &["mine.py` has no implementation of `softmax`", "`mine/plain` for `add`", "mine.py:7"],
+    );
 }
 
 #[test]
@@ -139,7 +145,8 @@ fn a_crash_a_hang_and_silence_cost_a_row_each() {
     ];
     scene.write("mine.py", &code.join("\n\n"));
     let outcome = check(&scene, "mine.py", "-i mine/* --timeout 1s").exits(4);
-    for (name, status) in [("right", "ok"), ("crash", "crashed"), ("hang", "timeout"), ("silent", "crashed")] {
+    for (name, status) in [("right", "ok"), ("crash", "crashed"), ("hang", "timeout"), ("silent", "crashed")]
+    {
         assert_eq!(outcome.row(&format!("mine/{name}"))["status"], status);
     }
 }

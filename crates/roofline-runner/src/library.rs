@@ -1,0 +1,216 @@
+//! The built-in runner over a user's shared library: `roofline runner lib ./mine.so`.
+//!
+//! The library declares what it has by `roofline.h`; a declaration that cannot be meant is refused with the
+//! row and the word that are wrong, before anything is launched.
+
+use crate::job::Job;
+use crate::kernel::{Kernel, Ready, Runner, failed, out_of_memory, unsupported};
+use crate::session::{refuse, serve as host};
+use crate::sys::library::{self, DeclaredOffer, Functions, Prepared, Words};
+use roofline_core::dtype::Dtype;
+use roofline_core::nearest::nearest;
+use roofline_core::ops::OPERATIONS;
+use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, is_implementation};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// The header that a library is built with.
+pub const HEADER: &str = include_str!("../include/roofline.h");
+
+/// Version of that header.
+const INTERFACE: u32 = 1;
+
+/// Hosts the kernels of a library until the conductor leaves.
+pub fn serve(path: &Path) -> ExitCode {
+    match LibraryRunner::open(path) {
+        Ok(runner) => host(runner),
+        Err(why) => refuse(failed(format!("`{}` {why}", path.display()))),
+    }
+}
+
+/// The provider of a library's implementations: the name of its file, `mine` for `libmine.so.2`.
+pub fn provider(path: &Path) -> Option<String> {
+    let file = path.file_name()?.to_str()?;
+    let stem = file.split(".so").next()?;
+    let stem = stem.strip_prefix("lib").filter(|rest| !rest.is_empty()).unwrap_or(stem);
+    let kebab = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = stem.chars().map(kebab).collect();
+    let name = name.trim_matches('-').to_owned();
+    is_implementation(&format!("{name}/x")).then_some(name)
+}
+
+/// Offers what a library declares, as `FILE/NAME`.
+struct LibraryRunner {
+    provider: String,
+    version: String,
+    checksum: String,
+    rows: Vec<(Offer, Functions)>,
+}
+
+impl LibraryRunner {
+    fn open(path: &Path) -> Result<LibraryRunner, String> {
+        let provider = provider(path).ok_or("gives no name to its implementations; call it `mine.so`")?;
+        let content = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
+        let declared = library::open(path, INTERFACE)?;
+        let mut rows: Vec<(Offer, Functions)> = Vec::new();
+        for (index, row) in declared.offers.iter().enumerate() {
+            let (offer, functions) =
+                check(row, &provider).map_err(|why| format!("declares a broken offer {index}: {why}"))?;
+            let same = |(other, _): &&(Offer, Functions)| {
+                other.implementation == offer.implementation && other.operation == offer.operation
+            };
+            if rows.iter().find(same).is_some() {
+                let (name, operation) = (offer.implementation, offer.operation);
+                return Err(format!("declares `{name}` for `{operation}` twice; name one of them otherwise"));
+            }
+            rows.push((offer, functions));
+        }
+        if rows.is_empty() {
+            return Err("offers nothing: its table has no rows".to_owned());
+        }
+        let checksum = format!("{:016x}", fnv(&content));
+        let declared = declared.version.filter(|version| !version.trim().is_empty());
+        let version = declared.unwrap_or_else(|| format!("file {checksum}"));
+        Ok(LibraryRunner { provider, version, checksum, rows })
+    }
+}
+
+/// An offer that can be meant, or what is wrong with it.
+fn check(row: &DeclaredOffer, provider: &str) -> Result<(Offer, Functions), String> {
+    let name = row.name.as_deref().ok_or("`name` is NULL")?;
+    let implementation = format!("{provider}/{name}");
+    if !is_implementation(&implementation) {
+        return Err(format!(
+            "`name` is \"{}\"; write it in kebab-case, such as \"fast\"",
+            name.escape_debug()
+        ));
+    }
+    let of_row = |why: String| format!("`{name}`: {why}");
+    let operation = row.operation.as_deref().ok_or_else(|| of_row("`operation` is NULL".to_owned()))?;
+    let forms: Vec<String> = OPERATIONS.iter().flat_map(|operation| operation.forms()).collect();
+    if !forms.iter().any(|form| form == operation) {
+        let known = match nearest(operation, forms.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("there are {}", forms.join(", ")),
+        };
+        return Err(of_row(format!("there is no operation \"{}\"; {known}", operation.escape_debug())));
+    }
+    let dtypes = row.dtypes.as_deref().unwrap_or_default().split(',').map(str::trim);
+    let dtypes: Vec<Dtype> = dtypes
+        .map(|dtype| {
+            dtype.parse().map_err(|_| {
+                let near = nearest(dtype, Dtype::ALL.iter().map(|known| known.name())).unwrap_or("f32,bf16");
+                of_row(format!("`dtypes` has \"{}\"; write for example \"{near}\"", dtype.escape_debug()))
+            })
+        })
+        .collect::<Result<_, String>>()?;
+    let functions = row.functions.ok_or_else(|| of_row("`launch` is NULL".to_owned()))?;
+    let offer = Offer {
+        implementation,
+        operation: operation.to_owned(),
+        dtypes,
+        about: row.about.clone().unwrap_or_default(),
+        parallel: row.parallel,
+    };
+    Ok((offer, functions))
+}
+
+impl Runner for LibraryRunner {
+    fn hello(&self) -> Hello {
+        Hello {
+            protocol: VERSION,
+            runner: self.provider.clone(),
+            version: self.version.clone(),
+            devices: vec!["cpu".to_owned()],
+            offers: self.rows.iter().map(|(offer, _)| offer.clone()).collect(),
+            notes: BTreeMap::from([("file".to_owned(), self.checksum.clone())]),
+        }
+    }
+
+    fn prepare(&mut self, mut job: Job) -> Result<Ready, Refusal> {
+        let form = job.form();
+        let is_meant = |offer: &Offer| offer.operation == form && offer.implementation == job.implementation;
+        let row = self.rows.iter().find(|(offer, _)| is_meant(offer));
+        let (offer, functions) =
+            row.ok_or_else(|| unsupported(format!("`{}` has no `{form}`", job.implementation)))?;
+        job.require(&offer.dtypes)?;
+        let (inputs, output) = job.bytes()?;
+        let words = Words {
+            case: &job.case,
+            operation: &form,
+            dtype: job.dtype,
+            accumulator: job.accumulator,
+            axes: job.axes.iter().map(|(name, size)| (name.as_str(), *size)).collect(),
+            threads: if offer.parallel { job.threads } else { 1 },
+        };
+        let mut prepared = Prepared::new(*functions, &words, &job.tensors, inputs, output);
+        let code = prepared.prepare();
+        if code != 0 {
+            return Err(refusal(&format!("prepare of {}", offer.implementation), code, prepared.message()));
+        }
+        let used = u32::try_from(prepared.threads()).unwrap_or(1).clamp(1, words.threads);
+        let bytes = prepared.workspace_bytes();
+        let kernel = LibraryKernel { name: offer.implementation.clone(), prepared };
+        Ok(Ready::new(kernel).threads(used).workspace(bytes))
+    }
+}
+
+/// A kernel of a library, ready to launch.
+struct LibraryKernel {
+    name: String,
+    prepared: Prepared,
+}
+
+impl Kernel for LibraryKernel {
+    fn launch(&mut self) -> Result<(), Refusal> {
+        match self.prepared.launch() {
+            0 => Ok(()),
+            code => Err(refusal(&self.name, code, self.prepared.message())),
+        }
+    }
+
+    fn uses_our_heap(&self) -> bool {
+        false
+    }
+}
+
+fn refusal(who: &str, code: i32, message: Option<String>) -> Refusal {
+    let message = message.unwrap_or_else(|| "it left no `message` in the job".to_owned());
+    match code {
+        1 => unsupported(message),
+        2 => out_of_memory(format!("{who}: {message}")),
+        code => failed(format!("{who} returned {code}: {message}")),
+    }
+}
+
+/// FNV-1a: tells one build of a file from another, for the record.
+fn fnv(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_names_the_provider() {
+        for (file, name) in [
+            ("mine.so", Some("mine")),
+            ("/a/libmine.so.2", Some("mine")),
+            ("My_Kernels.so", Some("my-kernels")),
+            ("lib.so", Some("lib")),
+            (".so", None),
+            ("/", None),
+        ] {
+            assert_eq!(provider(Path::new(file)).as_deref(), name, "{file}");
+        }
+    }
+
+    #[test]
+    fn the_header_and_the_runner_have_one_version() {
+        assert!(HEADER.contains(&format!("#define ROOFLINE_INTERFACE {INTERFACE}\n")));
+    }
+}

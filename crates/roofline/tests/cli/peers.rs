@@ -1,0 +1,68 @@
+//! The peers that are there: whatever they offer is right, on odd shapes and on two threads.
+
+use crate::scene::{Outcome, Scene};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const CASES: &str = "matmul/f32/m=7,n=31,k=129 matmul/f32/m=129,n=7,k=31/threads=2 matmul/f64/m=31,n=1,k=7 \
+    matmul/bf16/m=7,n=31,k=129 matmul/i8/m=31,n=129,k=7 matmul.nn/f32/m=1,n=129,k=600/threads=2 \
+    matmul.nn/f64/m=31,n=129,k=1 matmul.nn/bf16/m=1,n=7,k=31 add/f32/rows=1,cols=1 add/bf16/rows=7,cols=31 \
+    add/f64/rows=129,cols=129/threads=2 softmax/f32/rows=31,cols=129/threads=2 softmax/bf16/rows=7,cols=31 \
+    softmax/f64/rows=1,cols=1 rms-norm/f32/rows=129,cols=129/threads=2";
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners").join(name).canonicalize().unwrap()
+}
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Every row that is offered is right.
+fn holds(scene: &Scene, runner: &str) {
+    let words = format!("check {CASES} -i {runner}/* --format jsonl");
+    let rows = scene.call_with_store(&words).exits(0).rows();
+    let is = |row: &&serde_json::Value, status: &str| row["status"] == status;
+    assert!(rows.iter().any(|row| is(&row, "ok")), "{rows:?}");
+    for row in rows.iter().filter(|row| !is(row, "ok")) {
+        assert!(row["why"].as_str().unwrap().contains("does not offer"), "{row}");
+    }
+}
+
+#[test]
+fn c_peers() {
+    let scene = Scene::new();
+    let source = folder("c-peers");
+    let toml = std::fs::read_to_string(source.join("runner.toml")).unwrap();
+    let library = scene.write("runners/c-peers/runner.toml", &toml).with_file_name("c-peers.so");
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(library);
+    cc.arg("-I").arg(folder("../crates/roofline-runner/include"));
+    cc.args(["blas.c", "onednn.c", "table.c"].map(|file| source.join(file))).arg("-ldl");
+    Outcome::of(cc.output()).exits(0);
+    let shown = scene.call_with_store("runners").exits(0).stdout;
+    let line = shown.lines().find(|line| line.starts_with("c-peers")).unwrap();
+    for name in ["OpenBLAS", "oneDNN 2", "MKL"].iter().filter(|name| line.contains(&format!("no {name}"))) {
+        say(&format!("skipped: no {name}; runners/c-peers/README.md says where it comes from"));
+    }
+    if line.contains("absent") {
+        // A table without rows is all that a machine without these libraries can make.
+        assert!(line.contains("offers nothing"), "{shown}");
+        return say("skipped: none of the libraries of c-peers");
+    }
+    holds(&scene, "c-peers");
+}
+
+#[test]
+fn rust_peers() {
+    let program = folder("rust-peers").join("target/release/rust-peers");
+    if !program.is_file() {
+        return say("skipped: no rust-peers; runners/rust-peers/README.md says how to build it");
+    }
+    let scene = Scene::new();
+    let toml = std::fs::read_to_string(folder("rust-peers").join("runner.toml")).unwrap();
+    let toml = toml.replace("./target/release/rust-peers", &program.display().to_string());
+    scene.write("runners/rust-peers/runner.toml", &toml);
+    holds(&scene, "rust-peers");
+}

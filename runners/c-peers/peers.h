@@ -1,0 +1,23 @@
+/* What a peer's file gives to the table. */
+#ifndef PEERS_H
+#define PEERS_H
+
+#include "roofline.h"
+
+/* The rows of the table, which a peer appends to. */
+typedef struct {
+    roofline_offer offers[32];
+    size_t count;
+    /* "OpenBLAS 0.3.21, oneDNN 2.6.3", and what is absent. */
+    char version[500];
+} peers;
+
+void peers_version(peers *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void peers_offer(peers *table, roofline_offer offer);
+
+/* One line a peer: opens its library and appends its rows, or says that it is absent. */
+void add_openblas(peers *table);
+void add_onednn(peers *table);
+void add_mkl(peers *table);
+
+#endif
