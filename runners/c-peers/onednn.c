@@ -14,7 +14,7 @@
 #define FUNCTIONS(X) \
     X(dnnl_version) X(dnnl_engine_create) X(dnnl_stream_create) X(dnnl_stream_wait) \
     X(dnnl_memory_desc_init_by_strides) X(dnnl_memory_create) X(dnnl_memory_destroy) \
-    X(dnnl_matmul_desc_init) X(dnnl_softmax_forward_desc_init) X(dnnl_binary_desc_init) \
+    X(dnnl_matmul_desc_init) X(dnnl_binary_desc_init) \
     X(dnnl_primitive_desc_create) X(dnnl_primitive_desc_destroy) \
     X(dnnl_primitive_create) X(dnnl_primitive_execute) X(dnnl_primitive_destroy)
 
@@ -24,7 +24,7 @@ static struct { FUNCTIONS(DECLARE) } of;
 static dnnl_engine_t engine;
 static dnnl_stream_t stream;
 
-/* A primitive with its tensors: at most two inputs and the output. */
+/* A primitive with its tensors: two inputs and the output. */
 typedef struct {
     dnnl_primitive_t primitive;
     dnnl_memory_t memory[3];
@@ -63,29 +63,22 @@ static dnnl_status_t create(plan *made, const_dnnl_op_desc_t operation) {
 
 static dnnl_status_t make(plan *made, const DLTensor *in, const DLTensor *out, const char *operation) {
     dnnl_memory_desc_t x, y, z;
-    int is_product = strncmp(operation, "matmul", 6) == 0;
-    int has_two = is_product || strcmp(operation, "add") == 0;
     dnnl_status_t status = describe(&x, &in[0], 0);
-    if (!status && has_two) status = describe(&y, &in[1], strcmp(operation, "matmul") == 0);
+    if (!status) status = describe(&y, &in[1], strcmp(operation, "matmul") == 0);
     if (!status) status = describe(&z, &out[0], 0);
     if (status) return status;
-    if (is_product) {
-        dnnl_matmul_desc_t desc;
-        status = of.dnnl_matmul_desc_init_(&desc, &x, &y, NULL, &z);
-        if (!status) status = create(made, &desc);
-        if (!status) status = bind(made, DNNL_ARG_SRC, &x, in[0].data);
-        if (!status) status = bind(made, DNNL_ARG_WEIGHTS, &y, in[1].data);
-    } else if (has_two) {
+    if (strcmp(operation, "add") == 0) {
         dnnl_binary_desc_t desc;
         status = of.dnnl_binary_desc_init_(&desc, dnnl_binary_add, &x, &y, &z);
         if (!status) status = create(made, &desc);
         if (!status) status = bind(made, DNNL_ARG_SRC_0, &x, in[0].data);
         if (!status) status = bind(made, DNNL_ARG_SRC_1, &y, in[1].data);
     } else {
-        dnnl_softmax_desc_t desc;
-        status = of.dnnl_softmax_forward_desc_init_(&desc, dnnl_forward_inference, &x, 1);
+        dnnl_matmul_desc_t desc;
+        status = of.dnnl_matmul_desc_init_(&desc, &x, &y, NULL, &z);
         if (!status) status = create(made, &desc);
         if (!status) status = bind(made, DNNL_ARG_SRC, &x, in[0].data);
+        if (!status) status = bind(made, DNNL_ARG_WEIGHTS, &y, in[1].data);
     }
     return status ? status : bind(made, DNNL_ARG_DST, &z, out[0].data);
 }
@@ -139,8 +132,8 @@ void add_onednn(peers *table) {
     int has_bf16 = __builtin_cpu_supports("avx512bw"), has_i8 = __builtin_cpu_supports("avx512vnni");
     roofline_offer offer = {.name = "onednn", .about = "a primitive of oneDNN over the given memory", .parallel = 1,
                             .prepare = prepare, .launch = launch, .release = release};
-    static const char *const forms[] = {"matmul", "matmul.nn", "softmax", "add"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const forms[] = {"matmul", "matmul.nn", "add"};
+    for (int i = 0; i < 3; i++) {
         offer.operation = forms[i];
         offer.dtypes = !has_bf16 ? "f32" : has_i8 && i < 2 ? "f32,bf16,i8" : "f32,bf16";
         peers_offer(table, offer);
