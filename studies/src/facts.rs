@@ -4,8 +4,32 @@ use roofline_conductor::machine::Machine;
 use std::path::Path;
 use std::process::Command;
 
-/// What was used, for whoever does it again.
+/// What was used, for whoever does it again: the command, when it was done, and [`setting`].
 pub(crate) fn facts(machine: &Machine, root: &Path, command: &str) -> Vec<(&'static str, String)> {
+    let mut facts = vec![("command", format!("`{command}`")), ("finished", now())];
+    facts.extend(setting(machine, &revision(root)));
+    facts
+}
+
+/// The program and the machine.
+pub(crate) fn setting(machine: &Machine, revision: &str) -> Vec<(&'static str, String)> {
+    let lines = machine.to_string();
+    let fact = |name: &str| {
+        let line = lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("  "));
+        line.unwrap_or("not visible").trim().to_owned()
+    };
+    vec![
+        ("Roofline", format!("{}, revision {revision}", env!("CARGO_PKG_VERSION"))),
+        ("machine", format!("`{}`", machine.fingerprint())),
+        ("processor", fact("processor")),
+        ("cores", fact("cores")),
+        ("system", fact("kernel")),
+        ("compiler", fact("compiler")),
+    ]
+}
+
+/// The revision of the sources; empty where nobody knows it.
+pub(crate) fn revision(root: &Path) -> String {
     // Binaries that were carried to another machine bring their revision along.
     let revision = std::env::var("ROOFLINE_REVISION").or_else(|_| {
         let git = Command::new("git")
@@ -14,19 +38,10 @@ pub(crate) fn facts(machine: &Machine, root: &Path, command: &str) -> Vec<(&'sta
             .output();
         git.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     });
-    let lines = machine.to_string();
-    let fact = |name: &str| {
-        let line = lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("  "));
-        line.unwrap_or("not visible").trim().to_owned()
-    };
-    vec![
-        ("command", format!("`{command}`")),
-        ("finished", jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%MZ").to_string()),
-        ("Roofline", format!("{}, revision {}", env!("CARGO_PKG_VERSION"), revision.unwrap_or_default())),
-        ("machine", format!("`{}`", machine.fingerprint())),
-        ("processor", fact("processor")),
-        ("cores", fact("cores")),
-        ("system", fact("kernel")),
-        ("compiler", fact("compiler")),
-    ]
+    revision.unwrap_or_default()
+}
+
+/// The time of day to the minute.
+pub(crate) fn now() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%MZ").to_string()
 }

@@ -41,18 +41,20 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{}", gate_study::describe(&outcome));
             Ok(outcome.false_alarms.is_empty() && outcome.missed.is_empty())
         }
+        Some("noise-study") if arguments[1..].iter().any(|argument| argument == "--help") => {
+            anstream::println!("{}", noise_study::HELP);
+            Ok(true)
+        }
         Some("noise-study") => {
             let settings = noise_study::Settings::parse(&arguments[1..]).map_err(io::Error::other)?;
-            let command = format!("cargo xtask {}", arguments.join(" "));
-            let publish = |outcome: &_| noise_study::publish(&settings, outcome, &command);
-            let outcome = noise_study::study(&settings, talk, |outcome| publish(outcome).map(|_| ()))?;
-            anstream::println!("{}", publish(&outcome)?);
+            let (page, outcome) = noise_study::run(&settings, &command(arguments), talk)?;
+            anstream::println!("{page}");
             Ok(outcome.missed().is_empty())
         }
         Some("share-study") => {
             let (runs, minutes) = (number(1, 20) as u32, number(2, 60));
             let outcome = share_study::study(runs, Duration::from_secs(60 * minutes), talk)?;
-            anstream::println!("{}", outcome.publish(&format!("cargo xtask {}", arguments.join(" ")))?);
+            anstream::println!("{}", outcome.publish(&command(arguments))?);
             Ok(outcome.is_still())
         }
         Some("load") => {
@@ -64,4 +66,11 @@ fn run(arguments: &[String]) -> io::Result<bool> {
              or share-study [RUNS] [MINUTES]",
         )),
     }
+}
+
+/// The command that does a study again, as one would type it.
+fn command(arguments: &[String]) -> String {
+    let quoted = |word: &String| if word.contains(' ') { format!("'{word}'") } else { word.clone() };
+    let words: Vec<String> = arguments.iter().map(quoted).collect();
+    format!("cargo xtask {}", words.join(" "))
 }

@@ -3,18 +3,25 @@
 //!
 //! Every try is a run of the conductor from the gate to the last look. A *kind* is a kernel, a *leg* is
 //! what is asked of each kind: which names, in how much time, with another load beside it or without.
+//! What studies of one revision find on a machine adds up in one file, from which the page is made.
 
 mod comparison;
 mod criterion;
+pub mod journal;
 pub mod load;
 mod table;
 
+use crate::facts;
 use comparison::Contestants;
+use journal::{Journal, Line, Outcome, Study, Try};
 use load::Load;
 use roofline_conductor::lock;
+use roofline_conductor::machine::Machine;
 use roofline_core::philox::Draws;
 use roofline_core::verdict::Word;
 use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// A kernel of the knob.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,65 +79,66 @@ const GOALS: [Goal; 5] = [
 /// Most A/A comparisons that may be called different, in percent.
 const FALSE_PERCENT: usize = 1;
 
-/// What one comparison came to.
-#[derive(Clone, Debug)]
-pub struct Try {
-    pub kind: &'static str,
-    pub leg: Leg,
-    pub name: &'static str,
-    /// `None` below six sets, or when the row failed.
-    pub word: Option<Word>,
-    /// Why the row failed; empty for `ok`.
-    pub failure: String,
-    pub sets: usize,
-    /// ln(time / time of `a`), and how far it may be off.
-    pub mean: f64,
-    pub half: f64,
-    /// Spent on this row in all sets.
-    pub seconds: f64,
-}
-
-/// Verdicts of Criterion on one kernel, each run against the one before.
-#[derive(Clone, Debug, Default)]
-pub struct Rival {
-    pub kind: &'static str,
-    pub comparisons: usize,
-    pub regressed: usize,
-    pub improved: usize,
-}
-
-#[derive(Debug, Default)]
-pub struct Outcome {
-    pub tries: Vec<Try>,
-    pub rivals: Vec<Rival>,
-}
-
 /// How long and how broad.
 #[derive(Debug)]
 pub struct Settings {
     pub tries: usize,
     pub kinds: Vec<&'static Kind>,
     pub budgets: Vec<u64>,
+    /// Comparisons by Criterion for each kind.
+    pub criterion: u32,
+    /// Time for the tries of all kinds, in minutes.
+    pub minutes: Option<u64>,
+    pub seed: u64,
+    /// What else the machine does meanwhile, in words.
+    pub beside: String,
     /// A few minutes, to see that all works: nothing is published.
     pub quick: bool,
+    /// A file whose page is made anew, and nothing is measured.
+    pub from: Option<PathBuf>,
 }
 
+pub const HELP: &str = "\
+options of noise-study:
+  --quick          four tries without the long budget; publishes nothing
+  --tries N        tries for each kind, 100 unless told otherwise
+  --minutes N      as many of the tries as fit into this time, shared by the kinds
+  --kinds K,…      some of short, long, mem-1t and mem-2t
+  --budget S,…     some of 1, 3 and 10 seconds
+  --criterion N    comparisons by Criterion for each kind, as many as tries unless told otherwise
+  --seed N         start of the random numbers, 1 unless told otherwise
+  --beside TEXT    what else the machine does meanwhile, for the page
+  --from FILE      make the page beside this noise-study.jsonl anew, and measure nothing";
+
 impl Settings {
-    /// `[--quick] [--tries N] [--budget SECONDS,…] [--kinds NAME,…]`
+    /// Reads the options that [`HELP`] tells of.
     pub fn parse(arguments: &[String]) -> Result<Settings, String> {
-        let mut settings =
-            Settings { tries: 0, kinds: KINDS.iter().collect(), budgets: BUDGETS.to_vec(), quick: false };
+        let mut settings = Settings {
+            tries: 0,
+            kinds: KINDS.iter().collect(),
+            budgets: BUDGETS.to_vec(),
+            criterion: 0,
+            minutes: None,
+            seed: 1,
+            beside: "nothing that is known".to_owned(),
+            quick: false,
+            from: None,
+        };
+        let mut criterion = None;
         let mut arguments = arguments.iter();
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("`{argument}` needs a value"));
             match argument.as_str() {
                 "--quick" => settings.quick = true,
                 "--tries" => settings.tries = positive(value()?)? as usize,
-                "--budget" => {
-                    settings.budgets = value()?.split(',').map(positive).collect::<Result<_, _>>()?;
-                }
+                "--minutes" => settings.minutes = Some(positive(value()?)?),
+                "--budget" => settings.budgets = value()?.split(',').map(budget).collect::<Result<_, _>>()?,
                 "--kinds" => settings.kinds = value()?.split(',').map(kind).collect::<Result<_, _>>()?,
-                _ => return Err(format!("`{argument}` is no option of noise-study")),
+                "--criterion" => criterion = Some(number(value()?)? as u32),
+                "--seed" => settings.seed = number(value()?)?,
+                "--beside" => settings.beside.clone_from(value()?),
+                "--from" => settings.from = Some(PathBuf::from(value()?)),
+                _ => return Err(format!("`{argument}` is no option of noise-study\n{HELP}")),
             }
         }
         if settings.quick {
@@ -139,28 +147,33 @@ impl Settings {
         if settings.tries == 0 {
             settings.tries = if settings.quick { 4 } else { 100 };
         }
+        settings.criterion = criterion.unwrap_or(settings.tries as u32);
         Ok(settings)
-    }
-
-    /// Name of the page: a study of some kinds or budgets leaves the whole one alone.
-    fn page(&self) -> String {
-        let mut name = "noise-study".to_owned();
-        if self.kinds.len() < KINDS.len() {
-            self.kinds.iter().for_each(|kind| name += &format!("-{}", kind.name));
-        }
-        if self.budgets.len() < BUDGETS.len() {
-            self.budgets.iter().for_each(|budget| name += &format!("-{budget}s"));
-        }
-        name + ".md"
     }
 
     fn legs(&self) -> impl Iterator<Item = Leg> {
         LEGS.into_iter().filter(|leg| self.budgets.contains(&leg.budget))
     }
+
+    /// Time for the tries of one kind.
+    fn time(&self) -> Duration {
+        self.minutes.map_or(Duration::MAX, |minutes| {
+            Duration::from_secs(60).saturating_mul(minutes as u32) / self.kinds.len() as u32
+        })
+    }
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse::<u32>().map(u64::from).map_err(|_| format!("`{text}` is no number that fits here"))
 }
 
 fn positive(text: &str) -> Result<u64, String> {
-    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| format!("`{text}` is no positive number"))
+    number(text)?.checked_sub(1).map(|less| less + 1).ok_or_else(|| format!("`{text}` is not positive"))
+}
+
+fn budget(text: &str) -> Result<u64, String> {
+    let is_known = |budget: &u64| BUDGETS.contains(budget);
+    text.parse().ok().filter(is_known).ok_or_else(|| format!("`{text}` is none of {BUDGETS:?} seconds"))
 }
 
 fn kind(name: &str) -> Result<&'static Kind, String> {
@@ -168,22 +181,74 @@ fn kind(name: &str) -> Result<&'static Kind, String> {
     KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| format!("`{name}` is none of {names}"))
 }
 
-/// Runs all tries, kind by kind. `report` is told of progress; `done` sees what is there after each kind,
-/// so that hours are not lost with the last of them.
-pub fn study(
+/// Does what the settings ask for; answers with the page and what it stands on.
+pub fn run(
     settings: &Settings,
+    command: &str,
     mut report: impl FnMut(&str),
-    mut done: impl FnMut(&Outcome) -> io::Result<()>,
-) -> io::Result<Outcome> {
+) -> io::Result<(String, Outcome)> {
+    if let Some(file) = &settings.from {
+        return journal::publish(file);
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let machine = Machine::read();
+    let study = begin(&machine, &root, settings, command);
+    let mut outcome = Outcome::default();
+    if settings.quick {
+        outcome.add(Line::Study(study.clone())).map_err(io::Error::other)?;
+        measure(settings, &study, &mut report, |line| outcome.add(line).map_err(io::Error::other))?;
+        return Ok((table::page(&outcome), outcome));
+    }
+    let mut journal = Journal::begin(&root.join("results").join(machine.fingerprint()), &study)?;
+    measure(settings, &study, &mut report, |line| journal.add(&line))?;
+    journal::publish(journal.path())
+}
+
+fn begin(machine: &Machine, root: &Path, settings: &Settings, command: &str) -> Study {
+    let revision = facts::revision(root);
+    let setting = facts::setting(machine, &revision);
+    let mut facts: Vec<(String, String)> =
+        setting.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();
+    let criterion = locked(root, "criterion").unwrap_or_else(|| "unknown".to_owned());
+    facts.insert(1, ("Criterion".to_owned(), criterion));
+    Study {
+        id: format!("{}-{}", jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S"), std::process::id()),
+        revision,
+        command: command.to_owned(),
+        beside: settings.beside.clone(),
+        facts,
+    }
+}
+
+/// The version of a package in `Cargo.lock`.
+fn locked(root: &Path, package: &str) -> Option<String> {
+    let text = std::fs::read_to_string(root.join("Cargo.lock")).ok()?;
+    let (_, after) = text.split_once(&format!("name = \"{package}\"\nversion = \""))?;
+    after.split('"').next().map(str::to_owned)
+}
+
+/// Runs all tries, kind by kind. `report` is told of progress; `keep` gets each line as soon as it is
+/// there, so that hours are not lost with the last of them.
+fn measure(
+    settings: &Settings,
+    study: &Study,
+    report: &mut impl FnMut(&str),
+    mut keep: impl FnMut(Line) -> io::Result<()>,
+) -> io::Result<()> {
     let contestants = Contestants::build()?;
     let _turn = lock::take(|holder| report(&format!("waiting for {holder}")))?;
-    let mut outcome = Outcome::default();
-    let mut draws = Draws::new(1, 7);
+    let mut draws = Draws::new(settings.seed, 7);
     for kind in &settings.kinds {
-        for leg in settings.legs() {
-            let load = if leg.loaded { Some(Load::start()?) } else { None };
-            for number in 1..=settings.tries {
-                let tries = contestants.compare(kind, leg, draws.bits())?;
+        let start = Instant::now();
+        for number in 1..=settings.tries {
+            if start.elapsed() >= settings.time() {
+                break;
+            }
+            // All legs in each try: whatever the time is enough for, half of it is under load.
+            for leg in settings.legs() {
+                let load = if leg.loaded { Some(Load::start()?) } else { None };
+                let tries = contestants.compare(kind, leg, draws.bits(), study)?;
+                drop(load);
                 let words: Vec<String> = tries.iter().map(describe).collect();
                 report(&format!(
                     "{}, {} s{}, {number} of {}: {}",
@@ -193,16 +258,19 @@ pub fn study(
                     settings.tries,
                     words.join(", ")
                 ));
-                outcome.tries.extend(tries);
+                tries.into_iter().try_for_each(|one| keep(Line::Try(one)))?;
             }
-            drop(load);
         }
-        let rival = criterion::compare(kind, settings.tries)?;
-        report(&format!("{}, Criterion: {rival:?}", kind.name));
-        outcome.rivals.push(rival);
-        done(&outcome)?;
+        if settings.criterion > 0 {
+            let rival = criterion::compare(kind, settings.criterion, study)?;
+            report(&format!(
+                "{}, Criterion: {} regressed and {} improved of {}",
+                kind.name, rival.regressed, rival.improved, rival.comparisons
+            ));
+            keep(Line::Rival(rival))?;
+        }
     }
-    Ok(outcome)
+    Ok(())
 }
 
 fn describe(one: &Try) -> String {
@@ -211,12 +279,12 @@ fn describe(one: &Try) -> String {
             "{} {} {:+.2} ± {:.2} % ({} sets, {:.1} s)",
             one.name,
             word.name(),
-            100.0 * one.mean,
-            100.0 * one.half,
-            one.sets,
+            100.0 * one.mean.unwrap_or(0.0),
+            100.0 * one.half.unwrap_or(0.0),
+            one.sets.len(),
             one.seconds
         ),
-        None if one.failure.is_empty() => format!("{} {} sets", one.name, one.sets),
+        None if one.failure.is_empty() => format!("{} {} sets", one.name, one.sets.len()),
         None => format!("{} {}", one.name, one.failure),
     }
 }
@@ -230,7 +298,7 @@ impl Outcome {
         name: &'a str,
     ) -> impl Iterator<Item = &'a Try> {
         self.tries.iter().filter(move |one| {
-            one.kind == kind && one.leg.budget == budget && one.leg.loaded == loaded && one.name == name
+            one.kind == kind && one.budget == budget && one.loaded == loaded && one.name == name
         })
     }
 
@@ -267,11 +335,6 @@ fn is_different(one: &Try) -> bool {
     matches!(one.word, Some(Word::Faster | Word::Slower))
 }
 
-/// The study as Markdown; written under `results/` unless it was a quick one.
-pub fn publish(settings: &Settings, outcome: &Outcome, command: &str) -> io::Result<String> {
-    table::publish(settings, outcome, command)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -285,32 +348,54 @@ mod tests {
         let settings = Settings::parse(&words("--quick --kinds long,short")).unwrap();
         assert_eq!((settings.tries, settings.kinds.len(), settings.budgets), (4, 2, vec![1, 3]));
         assert_eq!(Settings::parse(&words("--tries 7 --budget 3")).unwrap().legs().count(), 2);
-        assert_eq!(Settings::parse(&words("")).unwrap().page(), "noise-study.md");
-        assert_eq!(
-            Settings::parse(&words("--kinds long --budget 3")).unwrap().page(),
-            "noise-study-long-3s.md"
-        );
-        for bad in ["--tries", "--tries 0", "--kinds quantum", "--budget x", "more"] {
+        let settings =
+            Settings::parse(&words("--criterion 0 --minutes 8 --seed 5 --kinds long,short")).unwrap();
+        assert_eq!((settings.tries, settings.criterion, settings.seed), (100, 0, 5));
+        assert_eq!(settings.time(), Duration::from_secs(240));
+        let bad =
+            ["--tries", "--tries 0", "--kinds quantum", "--budget x", "--budget 2", "--seed -1", "more"];
+        for bad in bad {
             assert!(Settings::parse(&words(bad)).is_err(), "{bad}");
         }
     }
 
+    fn outcome(rows: &[(&str, Word)]) -> Outcome {
+        let study = Study {
+            id: "s".to_owned(),
+            revision: "r".to_owned(),
+            command: "cargo xtask noise-study".to_owned(),
+            beside: "a|b".to_owned(),
+            facts: Vec::new(),
+        };
+        let one = |(name, word): &(&str, Word)| Try {
+            study: "s".to_owned(),
+            finished: "t".to_owned(),
+            kind: "short".to_owned(),
+            budget: 3,
+            loaded: false,
+            name: (*name).to_owned(),
+            word: Some(*word),
+            mean: Some(0.0),
+            half: Some(0.0),
+            seconds: 1.0,
+            sets: vec![0.01, 0.03, 0.01, 0.03, 0.01, 0.03],
+            failure: String::new(),
+        };
+        let tries = rows.iter().map(one).collect();
+        let rival = journal::Rival {
+            study: "s".to_owned(),
+            finished: "t".to_owned(),
+            kind: "short".to_owned(),
+            comparisons: 5,
+            regressed: 1,
+            improved: 2,
+        };
+        Outcome { studies: vec![study], tries, rivals: vec![rival.clone(), rival] }
+    }
+
     #[test]
     fn goals_are_held_against_what_was_tried() {
-        let one = |name, word| Try {
-            kind: "short",
-            leg: LEGS[0],
-            name,
-            word,
-            failure: String::new(),
-            sets: 6,
-            mean: 0.0,
-            half: 0.0,
-            seconds: 1.0,
-        };
-        let mut outcome = Outcome::default();
-        outcome.tries.extend((0..100).map(|_| one("b", Some(Word::Same))));
-        outcome.tries.extend((0..100).map(|_| one("b-5", Some(Word::Slower))));
+        let mut outcome = outcome(&[[("b", Word::Same); 100], [("b-5", Word::Slower); 100]].concat());
         outcome.tries[0].word = Some(Word::Faster);
         outcome.tries[100].word = None;
         assert_eq!(outcome.missed(), Vec::<String>::new());
@@ -320,12 +405,41 @@ mod tests {
     }
 
     #[test]
+    fn a_page_adds_up_what_studies_found() {
+        let page = table::page(&outcome(&[("b", Word::Same), ("b", Word::Slower), ("b-2", Word::Slower)]));
+        for row in [
+            "| short | `softmax/f32/rows=100,cols=48` | 1 of 2 | – | 6 of 10 |\n",
+            "| all | | 1 of 2 | – | 6 of 10 |\n",
+            "| short | 3 s | 2 % | 1 of 1 | – | 6 | 1.10 % | 0.00 % | 1.0 s |\n",
+            "| `cargo xtask noise-study` | a\\|b | t | 3 |\n",
+        ] {
+            assert!(page.contains(row), "{row}{page}");
+        }
+    }
+
+    #[test]
+    fn published_pages_are_made_from_their_files() {
+        let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../results");
+        for folder in std::fs::read_dir(results).unwrap() {
+            let file = folder.unwrap().path().join("noise-study.jsonl");
+            let Ok(bytes) = std::fs::read(&file) else { continue };
+            let page = std::fs::read_to_string(file.with_extension("md")).unwrap();
+            let name = file.display();
+            assert!(
+                page == table::page(&Outcome::read(&bytes).unwrap()),
+                "the page is not that of its file: run `cargo xtask noise-study --from {name}`"
+            );
+        }
+    }
+
+    #[test]
     fn every_name_passes_the_gate_and_is_compared() {
         let leg = Leg { budget: 1, ..LEGS[0] };
-        let tries = Contestants::build().unwrap().compare(&KINDS[0], leg, 1).unwrap();
-        assert_eq!(tries.iter().map(|one| one.name).collect::<Vec<_>>(), leg.names);
+        let study = outcome(&[]).studies.remove(0);
+        let tries = Contestants::build().unwrap().compare(&KINDS[0], leg, 1, &study).unwrap();
+        assert_eq!(tries.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), leg.names);
         for one in tries {
-            assert!(one.failure.is_empty() && one.sets >= 6 && one.half.is_finite(), "{one:?}");
+            assert!(one.failure.is_empty() && one.sets.len() >= 6 && one.half.is_some(), "{one:?}");
         }
     }
 

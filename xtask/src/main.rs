@@ -54,7 +54,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "noise-study",
-        about: "how often live comparisons are wrong (`--quick`, `--tries N`, `--budget S,S`, `--kinds K,K`)",
+        about: "how often live comparisons are wrong, a part at a time (`--help`)",
         run: study::noise,
     },
     Verb {

@@ -5,6 +5,7 @@
 
 use crate::record::{Limiter, Record, Rounds};
 use crate::stats::{self, Interval};
+use serde::{Deserialize, Serialize};
 
 /// Sets after which a look is taken, and the error probability that it spends.
 pub const LOOKS: [(usize, f64); 3] = [(6, 0.002), (12, 0.003), (24, 0.005)];
@@ -57,7 +58,8 @@ impl Ratio {
 }
 
 /// How a row compares with the hub.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Word {
     Faster,
     Slower,

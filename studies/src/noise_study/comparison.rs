@@ -1,7 +1,9 @@
 //! One run of the conductor: the names of a leg against `knob/a`.
 
-use super::{Kind, Leg, Try};
+use super::journal::{Study, Try};
+use super::{Kind, Leg};
 use crate::bench;
+use crate::facts::now;
 use roofline_conductor::conduct::{Finish, Observer, RunFacts, Step, conduct};
 use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
 use roofline_conductor::runners::{self, RunnerSpec};
@@ -35,7 +37,7 @@ impl Contestants {
     }
 
     /// Compares every name of the leg with the hub.
-    pub(super) fn compare(&self, kind: &'static Kind, leg: Leg, seed: u64) -> io::Result<Vec<Try>> {
+    pub(super) fn compare(&self, kind: &Kind, leg: Leg, seed: u64, study: &Study) -> io::Result<Vec<Try>> {
         let case: Case = kind.case.parse().map_err(io::Error::other)?;
         let row = |implementation: String| PlannedRow {
             implementation,
@@ -57,7 +59,7 @@ impl Contestants {
         let mut seen = Seen::default();
         match conduct(&plan, &options, &facts, &[], &mut seen)? {
             Finish::Interrupted => Err(io::ErrorKind::Interrupted.into()),
-            _ => Ok(leg.names.iter().map(|name| seen.outcome(kind, leg, name)).collect()),
+            _ => Ok(leg.names.iter().map(|name| seen.outcome(kind, leg, name, study)).collect()),
         }
     }
 }
@@ -71,19 +73,22 @@ struct Seen {
 }
 
 impl Seen {
-    fn outcome(&self, kind: &'static Kind, leg: Leg, name: &'static str) -> Try {
+    fn outcome(&self, kind: &Kind, leg: Leg, name: &str, study: &Study) -> Try {
         let implementation = format!("knob/{name}");
         let spent = self.spent.iter().filter(|(who, _)| *who == implementation).map(|(_, seconds)| seconds);
         let mut one = Try {
-            kind: kind.name,
-            leg,
-            name,
+            study: study.id.clone(),
+            finished: now(),
+            kind: kind.name.to_owned(),
+            budget: leg.budget,
+            loaded: leg.loaded,
+            name: name.to_owned(),
             word: None,
+            mean: None,
+            half: None,
+            seconds: (1e3 * spent.sum::<f64>()).round() / 1e3,
+            sets: Vec::new(),
             failure: String::new(),
-            sets: 0,
-            mean: 0.0,
-            half: f64::INFINITY,
-            seconds: spent.sum(),
         };
         let record = self.records.iter().find(|record| record.implementation == implementation);
         let Some(record) = record.filter(|record| record.status == Status::Ok) else {
@@ -92,10 +97,10 @@ impl Seen {
             return Try { failure: status, ..one };
         };
         if let Some(rounds) = &record.rounds {
-            one.sets = rounds.to_hub.len();
+            one.sets = rounds.to_hub.iter().map(|value| (1e6 * value).round() / 1e6).collect();
             one.word = rounds.comparison().map(|comparison| comparison.word);
             if let Some(interval) = rounds.to_hub_interval() {
-                (one.mean, one.half) = (interval.mean, interval.half);
+                (one.mean, one.half) = (Some(interval.mean), Some(interval.half));
             }
         }
         one

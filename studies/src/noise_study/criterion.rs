@@ -1,16 +1,26 @@
 //! What Criterion says of the same kernels: each run against the one before it.
 
-use super::{Kind, Rival};
+use super::Kind;
+use super::journal::{Rival, Study};
 use crate::bench;
+use crate::facts::now;
 use std::io;
 use std::process::{Command, Stdio};
 
 /// Runs Criterion once more often than it compares.
-pub(super) fn compare(kind: &Kind, comparisons: usize) -> io::Result<Rival> {
+pub(super) fn compare(kind: &Kind, comparisons: u32, study: &Study) -> io::Result<Rival> {
     let binaries = bench::build(&["-p", "knob", "--features", "knob/criterion", "--bin", "knob-criterion"])?;
-    let folder = binaries.join("noise-study-criterion");
+    // Studies beside this one have folders of their own.
+    let folder = binaries.join(format!("noise-study-criterion-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
-    let mut rival = Rival { kind: kind.name, comparisons, ..Rival::default() };
+    let mut rival = Rival {
+        study: study.id.clone(),
+        finished: String::new(),
+        kind: kind.name.to_owned(),
+        comparisons,
+        regressed: 0,
+        improved: 0,
+    };
     for number in 0..=comparisons {
         let output = Command::new(binaries.join("knob-criterion"))
             .arg(kind.case)
@@ -29,6 +39,8 @@ pub(super) fn compare(kind: &Kind, comparisons: usize) -> io::Result<Rival> {
             None => return Err(io::Error::other(format!("Criterion gave no verdict: {text}"))),
         }
     }
+    let _ = std::fs::remove_dir_all(&folder);
+    rival.finished = now();
     Ok(rival)
 }
 

@@ -1,61 +1,22 @@
-//! The study as a page under `results/`.
+//! What studies found, as a page.
 
-use super::{FALSE_PERCENT, KINDS, Kind, Outcome, Rival, Settings, Try, is_different};
-use crate::facts::facts;
-use roofline_conductor::machine::Machine;
+use super::journal::{Outcome, Study, Try};
+use super::{FALSE_PERCENT, KINDS, Kind, is_different};
 use roofline_core::stats::{median, t_interval};
 use roofline_core::verdict::{FEWEST_SETS, Word};
-use std::io;
-use std::path::Path;
 
-/// Writes the page, unless the study was a quick one, and returns it.
-pub(super) fn publish(settings: &Settings, outcome: &Outcome, command: &str) -> io::Result<String> {
-    let machine = Machine::read();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut facts = facts(&machine, &root, command);
-    facts.push(("Criterion", locked(&root, "criterion").unwrap_or_else(|| "unknown".to_owned())));
-    let page = page(outcome, &facts);
-    if !settings.quick {
-        let folder = root.join("results").join(machine.fingerprint());
-        std::fs::create_dir_all(&folder)?;
-        std::fs::write(folder.join(settings.page()), &page)?;
-    }
-    Ok(page)
-}
-
-/// The version of a package in `Cargo.lock`.
-fn locked(root: &Path, package: &str) -> Option<String> {
-    let text = std::fs::read_to_string(root.join("Cargo.lock")).ok()?;
-    let (_, after) = text.split_once(&format!("name = \"{package}\"\nversion = \""))?;
-    after.split('"').next().map(str::to_owned)
-}
-
-fn page(outcome: &Outcome, facts: &[(&str, String)]) -> String {
+pub(super) fn page(outcome: &Outcome) -> String {
     let mut text =
         "# Noise study\n\nOne kernel under two names must not be called different; real extra work must be \
         found.\nWhat the study does is told in [METHODOLOGY](../../METHODOLOGY.md#the-noise-study).\n\n"
             .to_owned();
-    let tried: Vec<&Kind> =
-        KINDS.iter().filter(|kind| outcome.tries.iter().any(|one| one.kind == kind.name)).collect();
-    text += "## The same kernel twice\n\n\
-        Comparisons that were called different, of all comparisons; none should be.\n\n\
-        | kind | kernel | quiet | another load beside it | Criterion |\n|---|---|---:|---:|---:|\n";
-    for kind in &tried {
-        let wrong = |loaded: bool| {
-            let tries: Vec<&Try> = outcome.of(kind.name, 3, loaded, "b").collect();
-            count(tries.iter().filter(|one| is_different(one)).count(), tries.len())
-        };
-        let rival = outcome.rivals.iter().find(|rival| rival.kind == kind.name);
-        let rival = rival.map_or("–".to_owned(), |Rival { comparisons, regressed, improved, .. }| {
-            count(regressed + improved, *comparisons)
-        });
-        text +=
-            &format!("| {} | `{}` | {} | {} | {rival} |\n", kind.name, kind.case, wrong(false), wrong(true));
-    }
+    text += &twice(outcome);
     text += "\n## Extra work\n\n\
-        Tries in which the extra work was found, with medians of sets, half-width and time spent on the row.\n\n\
-        | kind | budget | extra work | found | reads as | sets | half-width | time |\n|---|---:|---:|---:|---:|---:|---:|---:|\n";
-    for kind in &tried {
+        Tries in which the extra work was found, with medians of sets, of the standard deviation between sets, of \
+        the\nhalf-width and of the time spent on the row.\n\n\
+        | kind | budget | extra work | found | reads as | sets | between sets | half-width | time |\n\
+        |---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+    for kind in tried(outcome) {
         for (budget, name) in [(1, "b-2"), (3, "b"), (3, "b-1"), (3, "b-2"), (3, "b-5"), (10, "b-1")] {
             let tries: Vec<&Try> = outcome.of(kind.name, budget, false, name).collect();
             if !tries.is_empty() {
@@ -74,39 +35,77 @@ fn page(outcome: &Outcome, facts: &[(&str, String)]) -> String {
     for goal in missed {
         text += &format!("- missed: {goal}\n");
     }
-    text += "\n## How it was made\n\n| | |\n|---|---|\n";
-    for (name, fact) in facts {
-        text += &format!("| {name} | {fact} |\n");
+    text + &made(outcome)
+}
+
+fn tried(outcome: &Outcome) -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().filter(|kind| {
+        outcome.tries.iter().any(|one| one.kind == kind.name)
+            || outcome.rivals.iter().any(|rival| rival.kind == kind.name)
+    })
+}
+
+/// Comparisons of one kernel with itself, kind by kind and in all.
+fn twice(outcome: &Outcome) -> String {
+    let mut text = "## The same kernel twice\n\n\
+        Comparisons that were called different, of all comparisons; none should be.\n\n\
+        | kind | kernel | quiet | another load beside it | Criterion |\n|---|---|---:|---:|---:|\n"
+        .to_owned();
+    let mut sums = [(0, 0); 3];
+    for kind in tried(outcome) {
+        let wrong = |loaded: bool| {
+            let tries: Vec<&Try> = outcome.of(kind.name, 3, loaded, "b").collect();
+            (tries.iter().filter(|one| is_different(one)).count(), tries.len())
+        };
+        let of_kind = outcome.rivals.iter().filter(|rival| rival.kind == kind.name);
+        let rival = of_kind.fold((0, 0), |(wrong, all), rival| {
+            let verdicts = rival.regressed as usize + rival.improved as usize;
+            (wrong + verdicts, all + rival.comparisons as usize)
+        });
+        let cells = [wrong(false), wrong(true), rival];
+        for (sum, cell) in sums.iter_mut().zip(cells) {
+            *sum = (sum.0 + cell.0, sum.1 + cell.1);
+        }
+        let [quiet, loaded, rival] = cells.map(|(some, all)| count(some, all));
+        text += &format!("| {} | `{}` | {quiet} | {loaded} | {rival} |\n", kind.name, kind.case);
     }
-    text
+    let [quiet, loaded, rival] = sums.map(|(some, all)| count(some, all));
+    text + &format!("| all | | {quiet} | {loaded} | {rival} |\n")
 }
 
 /// One name of one kind in one budget.
 fn line(kind: &Kind, budget: u64, name: &str, tries: &[&Try]) -> String {
-    let middle = |of: fn(&Try) -> f64| {
-        let values: Vec<f64> = tries.iter().map(|one| of(one)).filter(|value| value.is_finite()).collect();
+    let middle = |of: fn(&Try) -> Option<f64>| {
+        let values: Vec<f64> = tries.iter().filter_map(|one| of(one)).collect();
         median(&values)
     };
     let percent =
         |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{:.2} %", 100.0 * value));
-    let decided: Vec<f64> = tries.iter().filter(|one| one.word.is_some()).map(|one| one.mean).collect();
+    let decided: Vec<f64> = tries.iter().filter_map(|one| one.mean).collect();
     let mut found = count(tries.iter().filter(|one| one.word == Some(Word::Slower)).count(), tries.len());
+    let sets = middle(|one| Some(one.sets.len() as f64)).unwrap_or(0.0);
+    let seconds = middle(|one| Some(one.seconds)).unwrap_or(0.0);
     // Six sets are taken whatever the budget; where they do not fit, the figure is not one for this budget.
-    if middle(|one| one.sets as f64) <= Some(FEWEST_SETS as f64)
-        && middle(|one| one.seconds) > Some(1.1 * budget as f64)
-    {
+    if sets <= FEWEST_SETS as f64 && seconds > 1.1 * budget as f64 {
         found += ", six sets do not fit";
     }
     let reads = t_interval(&decided, 0.05)
         .map_or("–".to_owned(), |read| format!("{:+.2} ± {:.2} %", 100.0 * read.mean, 100.0 * read.half));
     format!(
-        "| {} | {budget} s | {} % | {found} | {reads} | {:.0} | {} | {:.1} s |\n",
+        "| {} | {budget} s | {} % | {found} | {reads} | {sets:.0} | {} | {} | {seconds:.1} s |\n",
         kind.name,
         name.strip_prefix("b-").unwrap_or("0"),
-        middle(|one| one.sets as f64).unwrap_or(0.0),
+        percent(middle(|one| deviation(&one.sets))),
         percent(middle(|one| one.half)),
-        middle(|one| one.seconds).unwrap_or(0.0)
     )
+}
+
+/// Standard deviation of the values of sets; `None` below two.
+fn deviation(values: &[f64]) -> Option<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (values.len() > 1).then(|| (squares / (count - 1.0)).sqrt())
 }
 
 /// Rows that did not pass, which count as not found.
@@ -117,11 +116,38 @@ fn failures(outcome: &Outcome) -> String {
         text += &format!("\n{} rows failed:\n\n", failed.len());
     }
     for one in failed {
-        text += &format!("- {}, {} s, `{}`: {}\n", one.kind, one.leg.budget, one.name, one.failure);
+        text += &format!("- {}, {} s, `{}`: {}\n", one.kind, one.budget, one.name, cell(&one.failure));
+    }
+    text
+}
+
+/// The studies that the page stands on, and what they used.
+fn made(outcome: &Outcome) -> String {
+    let mut text = "\n## How it was made\n\n| | |\n|---|---|\n".to_owned();
+    for (name, fact) in outcome.studies.last().map_or(&[][..], |study| &study.facts) {
+        text += &format!("| {} | {} |\n", cell(name), cell(fact));
+    }
+    text += "\n| command | beside it | finished | comparisons |\n|---|---|---|---:|\n";
+    for Study { id, command, beside, .. } in &outcome.studies {
+        let tries = || outcome.tries.iter().filter(|one| one.study == *id);
+        let rivals = outcome.rivals.iter().filter(|rival| rival.study == *id).map(|rival| &rival.finished);
+        let finished = tries().map(|one| &one.finished).chain(rivals).max();
+        text += &format!(
+            "| `{}` | {} | {} | {} |\n",
+            cell(command),
+            cell(beside),
+            finished.map_or("–".to_owned(), |time| cell(time)),
+            tries().count()
+        );
     }
     text
 }
 
 fn count(some: usize, all: usize) -> String {
-    format!("{some} of {all}")
+    if all == 0 { "–".to_owned() } else { format!("{some} of {all}") }
+}
+
+/// Text that stays in its cell.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(|letter: char| letter.is_control(), " ")
 }
