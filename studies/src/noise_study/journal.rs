@@ -249,8 +249,8 @@ mod tests {
         let rows = [
             ("{\"study\":".to_owned(), "EOF"),
             (String::new(), "EOF"),
-            ("\u{feff}[]".to_owned(), "expected"),
-            ("[".repeat(10_000), "recursion"),
+            ("\u{feff}{}".to_owned(), "expected value"),
+            ("[".repeat(10_000), "expected value"),
             (STUDY.to_owned(), "a second study"),
             (other, "revision r2 after r1"),
             (STUDY.replace("\"facts\"", "\"tales\""), "unknown field"),
