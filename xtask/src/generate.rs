@@ -1,11 +1,13 @@
 //! `cargo xtask generate`: parts of documents that are made from the program or from results.
 //!
-//! In a document, a part stands between a line `<!-- generated: NAME -->` and a line `<!-- end -->`.
-//! A generator is a function and a row in `GENERATORS`; one that has nothing to work from yet leaves
-//! the part as it is. `--check` writes nothing and fails when a part is stale.
+//! In a document, a part stands between a line `<!-- generated: NAME -->` and a line `<!-- end -->`; a
+//! word after the name is the generator's to understand. A generator is a function and a row in
+//! `GENERATORS`; one that has nothing to work from here leaves the part as it is. `--check` writes
+//! nothing and fails when a part is stale.
 
 mod cli_help;
 mod readme_table;
+mod support;
 
 use crate::step::{self, Failure};
 use crate::tidy::{Tree, fenced_lines};
@@ -15,12 +17,13 @@ use std::process::ExitCode;
 /// Makes one named part.
 struct Generator {
     name: &'static str,
-    make: fn(&Path) -> Result<Option<String>, Failure>,
+    make: fn(&Path, word: &str) -> Result<Option<String>, Failure>,
 }
 
 const GENERATORS: &[Generator] = &[
     Generator { name: "readme-table", make: readme_table::make },
     Generator { name: "cli-help", make: cli_help::make },
+    Generator { name: "support", make: support::make },
 ];
 
 const BEGIN: &str = "<!-- generated: ";
@@ -65,13 +68,14 @@ fn changed_documents(root: &Path) -> Result<Vec<(String, String)>, Failure> {
     let mut changed = Vec::new();
     for path in tree.files_named(&["md"]) {
         let Some(text) = tree.text(path) else { continue };
-        let new = regenerate(&text, &|name| {
+        let new = regenerate(&text, &|part| {
+            let (name, word) = part.split_once(' ').unwrap_or((part, ""));
             let generator = GENERATORS.iter().find(|generator| generator.name == name).ok_or_else(|| {
                 let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
                 let hint = format!("known generators: {}", known.join(", "));
                 Failure::new("generate", format!("`{path}` asks for `{name}`, which nothing makes"), hint)
             })?;
-            (generator.make)(root)
+            (generator.make)(root, word)
         })
         .map_err(|failure| Failure { why: format!("`{path}`: {}", failure.why), ..failure })?;
         if new != text {

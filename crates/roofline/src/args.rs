@@ -84,6 +84,9 @@ pub enum What {
 pub struct Runners {
     #[command(subcommand)]
     pub action: Option<RunnersAction>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
     #[command(flatten)]
     pub places: Places,
 }
@@ -371,5 +374,17 @@ mod tests {
         assert!(parse_duration("fast").is_err() && parse_duration("-1s").is_err());
         assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
         assert!(parse_bytes("64MB").is_err() && parse_bytes("99999999999GiB").is_err());
+    }
+    /// The page for people who come from elsewhere must name options that exist.
+    #[test]
+    fn commands_of_the_migration_page_parse() {
+        let page = include_str!("../../../docs/migrating.md");
+        let commands: Vec<&str> =
+            page.split('`').filter(|text| text.starts_with("roofline ") && !text.contains('\n')).collect();
+        assert!(commands.len() > 20, "{commands:?}");
+        for command in commands {
+            let words = command.split(' ').map(|word| word.trim_matches('\''));
+            assert!(Line::try_parse_from(words).is_ok(), "`{command}`");
+        }
     }
 }

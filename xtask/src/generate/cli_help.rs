@@ -1,22 +1,27 @@
 //! The reference of commands and flags: what `--help` prints, command by command.
 
 use crate::step::{self, Failure};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Commands are at most this deep: `roofline runners install`.
 const DEEPEST: usize = 2;
 
-pub(super) fn make(root: &Path) -> Result<Option<String>, Failure> {
+pub(super) fn make(root: &Path, _: &str) -> Result<Option<String>, Failure> {
     if !root.join("crates/roofline/Cargo.toml").exists() {
         return Ok(None);
     }
-    let hint = "the command line must build: `cargo build --package roofline`";
-    step::command("cli-help", step::cargo(root).args(["build", "--quiet", "--package", "roofline"]), hint)?;
-    let program = step::target_folder(root).join("debug/roofline");
+    let program = program(root)?;
     let mut part = String::new();
     describe(&program, &mut Vec::new(), &mut part)?;
     Ok(Some(part))
+}
+
+/// The command line, built.
+pub(super) fn program(root: &Path) -> Result<PathBuf, Failure> {
+    let hint = "the command line must build: `cargo build --package roofline`";
+    step::command("cli-help", step::cargo(root).args(["build", "--quiet", "--package", "roofline"]), hint)?;
+    Ok(step::target_folder(root).join("debug/roofline"))
 }
 
 fn describe(program: &Path, command: &mut Vec<String>, part: &mut String) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use crate::step::Failure;
 use crate::tidy::Tree;
 use std::path::Path;
 
-pub(super) fn make(root: &Path) -> Result<Option<String>, Failure> {
+pub(super) fn make(root: &Path, _: &str) -> Result<Option<String>, Failure> {
     let tree = Tree::read(root)?;
     let Some(newest) = newest(tree.files_named(&["md"])) else { return Ok(None) };
     let text = tree.text(newest).unwrap_or_default();

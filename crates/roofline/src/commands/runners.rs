@@ -6,7 +6,10 @@ use crate::commands::offers::{HELLO, learn};
 use crate::error::Problem;
 use crate::places;
 use roofline_conductor::offers::OfferCache;
-use roofline_core::protocol::Hello;
+use roofline_conductor::plan::is_limit;
+use roofline_conductor::runners::RunnerSpec;
+use roofline_core::protocol::{Hello, Offer};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -16,10 +19,17 @@ pub fn run(args: &Runners) -> Result<ExitCode, Problem> {
         return install::run(install, &args.places);
     }
     let specs = places::runners(&args.places)?;
-    let mut cache = OfferCache::read(&places::offers_file(&args.places));
+    let file = places::offers_file(&args.places);
+    let mut cache = OfferCache::read(&file);
+    let learned = specs.iter().map(|spec| (spec, learn(spec, &mut cache, &file, HELLO)));
+    if args.json {
+        let all: Vec<Value> = learned.map(|(spec, learned)| to_json(spec, learned)).collect();
+        super::print(&format!("{:#}\n", Value::from(all)))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut text = String::new();
-    for spec in &specs {
-        match learn(spec, &mut cache, &places::offers_file(&args.places), HELLO) {
+    for (spec, learned) in learned {
+        match learned {
             Ok(hello) => {
                 let _ = writeln!(text, "{:<12} present   {}", spec.name, hello.version);
                 let _ = writeln!(text, "{:<12}           {}", "", spec.about);
@@ -37,11 +47,27 @@ pub fn run(args: &Runners) -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line an operation: its implementations.
+/// All that is known of a runner; `why` and `hint` where it is absent.
+fn to_json(spec: &RunnerSpec, learned: Result<Hello, String>) -> Value {
+    match learned {
+        Ok(hello) => json!({
+            "name": spec.name,
+            "about": spec.about,
+            "version": hello.version,
+            "devices": hello.devices,
+            "offers": hello.offers,
+            "notes": hello.notes,
+        }),
+        Err(why) => json!({ "name": spec.name, "about": spec.about, "why": why, "hint": spec.hint }),
+    }
+}
+
+/// One line an operation: its implementations. Probes have every operation, and are none.
 fn covered(hello: &Hello) -> Vec<String> {
-    let operations: BTreeSet<&str> = hello.offers.iter().map(|offer| offer.operation.as_str()).collect();
+    let offers: Vec<&Offer> = hello.offers.iter().filter(|offer| !is_limit(&offer.implementation)).collect();
+    let operations: BTreeSet<&str> = offers.iter().map(|offer| offer.operation.as_str()).collect();
     let line = |operation: &&str| {
-        let offers = hello.offers.iter().filter(|offer| offer.operation == **operation);
+        let offers = offers.iter().filter(|offer| offer.operation == **operation);
         let names: Vec<&str> = offers.map(|offer| offer.implementation.as_str()).collect();
         format!("{operation}: {}", names.join(", "))
     };

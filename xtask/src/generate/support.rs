@@ -1,0 +1,98 @@
+//! What a runner has: a table of its implementations, an operation a column, element types in the cells.
+//!
+//! Runners that are not installed here are left as they are: their part was made where they were.
+
+use super::cli_help;
+use crate::step::{self, Failure};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+/// What `roofline runners --json` prints of each runner, as far as it is used here.
+#[derive(Deserialize)]
+struct Runner {
+    name: String,
+    /// Absent where the runner does not start.
+    version: Option<String>,
+    #[serde(default)]
+    devices: Vec<String>,
+    #[serde(default)]
+    offers: Vec<Offer>,
+}
+
+#[derive(Deserialize)]
+struct Offer {
+    implementation: String,
+    operation: String,
+    dtypes: Vec<String>,
+}
+
+pub(super) fn make(root: &Path, runner: &str) -> Result<Option<String>, Failure> {
+    let program = cli_help::program(root)?;
+    let store = step::target_folder(root).join("xtask/support.db");
+    let mut ask = Command::new(program);
+    ask.current_dir(root).args(["runners", "--json", "--store"]).arg(store);
+    let failure =
+        |why: &str| Failure::new("support", why, "`roofline runners --json` must print what there is");
+    let answer = step::answer(&mut ask).ok_or_else(|| failure("the runners could not be asked"))?;
+    let runners: Vec<Runner> =
+        serde_json::from_str(&answer).map_err(|error| failure(&format!("its answer is no JSON: {error}")))?;
+    let found = runners.iter().find(|found| found.name == runner);
+    let found = found.ok_or_else(|| failure(&format!("there is no runner `{runner}`")))?;
+    Ok(found.version.as_deref().map(|version| describe(found, version)))
+}
+
+fn describe(runner: &Runner, version: &str) -> String {
+    // In the order of the offers, which is that of the registry.
+    let mut operations: Vec<&str> = Vec::new();
+    let mut rows: Vec<(&str, BTreeMap<&str, String>)> = Vec::new();
+    for offer in runner.offers.iter().filter(|offer| !offer.implementation.starts_with("limit/")) {
+        if !operations.contains(&offer.operation.as_str()) {
+            operations.push(&offer.operation);
+        }
+        let index = rows.iter().position(|(name, _)| *name == offer.implementation).unwrap_or_else(|| {
+            rows.push((&offer.implementation, BTreeMap::new()));
+            rows.len() - 1
+        });
+        rows[index].1.insert(&offer.operation, offer.dtypes.join(" "));
+    }
+    let devices = if runner.devices.is_empty() { "cpu".to_owned() } else { runner.devices.join(", ") };
+    let mut text = format!("Version {version}, on {devices}.\n\n| implementation |");
+    operations.iter().for_each(|operation| text += &format!(" {operation} |"));
+    text += &format!("\n|---|{}\n", "---|".repeat(operations.len()));
+    for (implementation, dtypes) in &rows {
+        text += &format!("| `{implementation}` |");
+        for operation in &operations {
+            text += &format!(" {} |", dtypes.get(operation).map_or("", String::as_str));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_is_a_column_and_probes_are_left_out() {
+        let offer = |implementation: &str, operation: &str, dtypes: &[&str]| Offer {
+            implementation: implementation.to_owned(),
+            operation: operation.to_owned(),
+            dtypes: dtypes.iter().map(|dtype| (*dtype).to_owned()).collect(),
+        };
+        let offers = vec![
+            offer("x/a", "add", &["f32", "bf16"]),
+            offer("limit/traffic-1", "add", &["f32"]),
+            offer("x/b", "softmax", &["f64"]),
+            offer("x/a", "softmax", &["f32"]),
+        ];
+        let runner = Runner { name: "x".to_owned(), version: None, devices: Vec::new(), offers };
+        assert_eq!(
+            describe(&runner, "1.2"),
+            "Version 1.2, on cpu.\n\n| implementation | add | softmax |\n|---|---|---|\n\
+             | `x/a` | f32 bf16 | f32 |\n| `x/b` |  | f64 |\n"
+        );
+    }
+}
