@@ -31,7 +31,7 @@ pub(crate) fn row_of(name: &str, format: &str) -> (String, String) {
 /// The name of a row in a file of another tool: what was read from such a file keeps its name.
 pub(crate) fn name_of(record: &Record, format: &str) -> String {
     let row = (record.case.clone(), record.implementation.clone());
-    if row_of(&record.case, format) == row { row.0 } else { record.row() }
+    if row_of(&record.case, format) == row && !row.0.is_empty() { row.0 } else { record.row() }
 }
 
 /// A case, if the text is its id to the letter.

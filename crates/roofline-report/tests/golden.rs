@@ -11,7 +11,7 @@ use roofline_core::record::{
     Sample, Status,
 };
 use roofline_core::units::{Bytes, Seconds};
-use roofline_report::{FORMATS, Format, Report, Sort, Style, explain, scaling};
+use roofline_report::{FOLDERS, FORMATS, Format, Report, Sort, Style, explain, scaling};
 use std::fs;
 use std::path::Path;
 
@@ -292,6 +292,11 @@ fn every_format() {
     let report = Report { run: Some(&run), records: &records, sort: Sort::Case };
     for format in FORMATS {
         hold(&format!("report.{}", format.name), &(format.write)(&report, Style::default()));
+    }
+    for folder in FOLDERS {
+        let files = (folder.write)(&report).into_iter();
+        let text: String = files.map(|(path, text)| format!("== {path}\n{text}\n")).collect();
+        hold(&format!("report.{}", folder.name), &text);
     }
 }
 

@@ -1,0 +1,414 @@
+//! What goes out comes back: records through the formats of other tools, and any bytes through their readers.
+//!
+//! Files below `corpus/FORMAT` are kept bytes: those called `good-` are read and told from the content, those
+//! called `bad-` are refused with a reason; all of them, and what becomes of them when bytes change, go to
+//! every reader.
+
+#[path = "../../roofline-store/tests/common/records.rs"]
+mod records;
+
+use proptest::prelude::*;
+use records::{any_record, record, run};
+use roofline_core::protocol::Allocations;
+use roofline_core::record::{Grade, Imported, Provenance, Record, Sample, Status};
+use roofline_report::{FORMATS, File, Folder, Format, READERS, Reader, Report, Sort, Source, Style, explain};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+fn write(format: &str, records: &[Record]) -> String {
+    let run = run("run");
+    let report = Report { run: Some(&run), records, sort: Sort::default() };
+    (Format::find(format).unwrap().write)(&report, Style::default())
+}
+
+fn file(bytes: impl Into<Vec<u8>>) -> Source {
+    let files = vec![File { path: "file".to_owned(), bytes: bytes.into() }];
+    Source { name: "file".to_owned(), is_folder: false, files }
+}
+
+fn folder(files: impl IntoIterator<Item = (String, Vec<u8>)>) -> Source {
+    let files = files.into_iter().map(|(path, bytes)| File { path, bytes }).collect();
+    Source { name: "folder".to_owned(), is_folder: true, files }
+}
+
+/// Records as a format's own file.
+fn written(format: &str, records: &[Record]) -> Source {
+    match Folder::find(format) {
+        None => file(write(format, records)),
+        Some(kind) => {
+            let files = (kind.write)(&Report { run: None, records, sort: Sort::default() });
+            folder(files.into_iter().map(|(path, text)| (path, text.into_bytes())))
+        }
+    }
+}
+
+fn read(format: &str, source: &Source) -> Vec<Record> {
+    (Reader::find(format).unwrap().read)(source).unwrap()
+}
+
+/// A row that Roofline measured.
+fn own() -> impl Strategy<Value = Record> {
+    let cases = [
+        "softmax/f32/rows=4096,cols=4096/threads=2",
+        "matmul.nn/bf16/m=1,n=2,k=3",
+        "rms-norm/f16/rows=2,cols=64/threads=4/cache=cold/device=cuda:1",
+        "add/f64/rows=1,cols=7",
+    ];
+    let implementations = ["cpu/online-512", "cpu/plain", "torch/eager"];
+    let row = (proptest::sample::select(cases.to_vec()), proptest::sample::select(implementations.to_vec()));
+    let status = prop_oneof![3 => Just(Status::Ok), 1 => proptest::sample::select(Status::ALL)];
+    (row, status, "[a-z :%]{0,12}").prop_map(|((case, implementation), status, why)| Record {
+        case: case.to_owned(),
+        implementation: implementation.to_owned(),
+        status,
+        why: if status == Status::Ok { String::new() } else { why },
+        ..record("run", "")
+    })
+}
+
+/// A row of another tool, under a name that its files may have.
+fn foreign(format: &'static str) -> impl Strategy<Value = Record> {
+    let name = if format == "go" { "Benchmark[A-Zé][a-z/=_%]{0,12}(-[0-9]{1,2})?" } else { "\\PC{1,20}|.{1,100}" };
+    name.prop_map(move |case| Record {
+        case,
+        implementation: format!("imported/{format}"),
+        provenance: Provenance {
+            imported: Some(Imported { format: format.to_owned(), file: "x".to_owned() }),
+            ..Provenance::default()
+        },
+        ..record("run", "")
+    })
+}
+
+prop_compose! {
+    /// Rows with times, no two of one name.
+    fn rows(format: &'static str)(
+        rows in proptest::collection::vec(prop_oneof![own(), foreign(format), foreign("hyperfine")], 1..5),
+        samples in proptest::collection::vec(
+            proptest::collection::vec((0u32..4, 1u32..5000, 1e-3..1e12), 1..20), 5),
+        allocations in proptest::collection::vec(proptest::option::of((0u32..99, 0.0..1e9)), 5),
+    ) -> Vec<Record> {
+        let mut names = BTreeSet::new();
+        let fill = |((row, samples), allocations): ((Record, &Vec<_>), &Option<(u32, f64)>)| {
+            let sample = |(visit, (set, batch, nanoseconds)): (usize, &(u32, u32, f64))| {
+                Sample { set: *set, visit: visit as u32, batch: *batch, nanoseconds: *nanoseconds }
+            };
+            let mut row = Record { samples: samples.iter().enumerate().map(sample).collect(), ..row };
+            row.evidence.allocations = allocations.map(|(count, bytes)| Allocations { count: count.into(), bytes });
+            row.evidence.threads = 3;
+            row
+        };
+        let rows = rows.into_iter().filter(|row| names.insert(row.row()));
+        rows.zip(&samples).zip(&allocations).map(fill).collect()
+    }
+}
+
+/// Launches and median of each set.
+fn sets(record: &Record) -> Vec<(u64, f64)> {
+    let mut sets: BTreeMap<u32, (u64, Vec<f64>)> = BTreeMap::new();
+    for sample in &record.samples {
+        let (launches, times) = sets.entry(sample.set).or_default();
+        *launches += u64::from(sample.batch);
+        times.push(sample.per_launch());
+    }
+    let median = |times: &[f64]| roofline_core::stats::median(times).unwrap();
+    sets.into_values().map(|(launches, times)| (launches, median(&times))).collect()
+}
+
+/// Equal but for what multiplying by a number of launches and dividing again may cost.
+fn alike(a: &[(u64, f64)], b: &[(u64, f64)]) -> bool {
+    let near = |(a, b): (&(u64, f64), &(u64, f64))| a.0 == b.0 && (a.1 - b.1).abs() <= 4e-16 * a.1;
+    a.len() == b.len() && a.iter().zip(b).all(near)
+}
+
+fn by_name(records: Vec<Record>) -> BTreeMap<String, Record> {
+    records.into_iter().map(|record| (record.row(), record)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
+    #[test]
+    fn go_text_comes_back(rows in rows("go")) {
+        let back = by_name(read("go", &written("go", &rows)));
+        prop_assert_eq!(back.len(), rows.iter().filter(|row| row.status == Status::Ok).count());
+        for row in rows.iter().filter(|row| row.status == Status::Ok) {
+            let back = back.get(&row.row()).expect("a row under its own name");
+            prop_assert!(alike(&sets(row), &sets(back)), "{:?} {:?}", sets(row), sets(back));
+            prop_assert_eq!(back.evidence.allocations, row.evidence.allocations);
+        }
+        // And what was read goes out and comes back as it was.
+        let once: Vec<Record> = back.into_values().collect();
+        let twice = by_name(read("go", &written("go", &once)));
+        for row in &once {
+            let again = &twice[&row.row()];
+            prop_assert!(alike(&sets(row), &sets(again)));
+            prop_assert_eq!(&row.evidence, &again.evidence);
+        }
+    }
+
+    #[test]
+    fn google_benchmark_comes_back(rows in rows("google-benchmark"), share in proptest::option::of(0.01..4.0)) {
+        let mut rows = rows;
+        rows.iter_mut().for_each(|row| row.evidence.cpu_share = share);
+        let back = by_name(read("google-benchmark", &written("google-benchmark", &rows)));
+        prop_assert_eq!(back.len(), rows.len());
+        for row in &rows {
+            let back = back.get(&row.row()).expect("a row under its own name");
+            prop_assert_eq!((back.status, &back.why), (row.status, &row.why));
+            prop_assert_eq!(back.evidence.threads, 3);
+            if row.status == Status::Ok {
+                prop_assert!(alike(&sets(row), &sets(back)));
+                prop_assert_eq!(back.evidence.allocations, row.evidence.allocations);
+                let share = (back.evidence.cpu_share.unwrap_or(0.0), row.evidence.cpu_share.unwrap_or(0.0));
+                prop_assert!((share.0 - share.1).abs() < 1e-12, "{share:?}");
+            } else {
+                prop_assert!(back.samples.is_empty(), "a row without `ok` has no time");
+            }
+        }
+    }
+
+    #[test]
+    fn criterion_comes_back_sample_by_sample(rows in rows("criterion")) {
+        let back = by_name(read("criterion", &written("criterion", &rows)));
+        prop_assert_eq!(back.len(), rows.iter().filter(|row| row.status == Status::Ok).count());
+        for row in rows.iter().filter(|row| row.status == Status::Ok) {
+            let back = back.get(&row.row()).expect("a row under its own name");
+            let sample = |sample: &Sample| (sample.batch, sample.nanoseconds);
+            let (own, read): (Vec<_>, Vec<_>) = (
+                row.samples.iter().map(sample).collect(), back.samples.iter().map(sample).collect());
+            prop_assert_eq!(own, read);
+        }
+    }
+
+    #[test]
+    fn every_format_takes_any_record(records in proptest::collection::vec(any_record(), 0..3)) {
+        for format in FORMATS {
+            let text = write(format.name, &records);
+            if ["google-benchmark", "bencher", "flat-json"].contains(&format.name) || format.name.starts_with("github") {
+                prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", text);
+            }
+        }
+        for format in ["go", "google-benchmark", "criterion"] {
+            let source = written(format, &records);
+            if (Reader::find(format).unwrap().is_it)(&source) {
+                read(format, &source);
+            }
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes: Vec<u8>, text: String) {
+        feed(&bytes);
+        feed(text.as_bytes());
+    }
+
+    #[test]
+    fn no_change_of_a_file_makes_a_reader_panic(
+        (_, bytes) in proptest::sample::select(corpus_files()),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0u8..4), 1..8),
+    ) {
+        let mut bytes = bytes;
+        for (place, byte, change) in changes {
+            if bytes.is_empty() {
+                bytes.push(byte);
+            }
+            let at = place.index(bytes.len());
+            match change {
+                0 => bytes[at] = byte,
+                1 => bytes.insert(at, byte),
+                2 => drop(bytes.remove(at)),
+                _ => bytes.truncate(at),
+            }
+        }
+        feed(&bytes);
+    }
+}
+
+/// Gives bytes to every reader, in every place that it looks at, and what it reads to every writer.
+fn feed(bytes: &[u8]) {
+    let good = br#"{"iters":[1],"times":[1]}"#.to_vec();
+    let sources = [
+        file(bytes),
+        folder([("x/new/sample.json".to_owned(), bytes.to_vec())]),
+        folder([("x/new/sample.json".to_owned(), good), ("x/new/benchmark.json".to_owned(), bytes.to_vec())]),
+    ];
+    for source in &sources {
+        let _ = Reader::guess(source);
+        for reader in READERS {
+            match (reader.read)(source) {
+                Ok(records) => show(&records),
+                Err(error) => assert!(!error.why.is_empty() && !error.hint.is_empty()),
+            }
+        }
+    }
+}
+
+/// What was read can be shown, and says where it is from.
+fn show(records: &[Record]) {
+    for record in records {
+        assert!(record.is_imported() && record.evidence.grade == Grade::Claimed && record.rounds.is_none());
+        assert_eq!(record.gate.checked, 0);
+        assert!(record.samples.iter().all(|sample| sample.per_launch().is_finite() && sample.nanoseconds >= 0.0));
+        explain(record, Style::default());
+    }
+    for format in FORMATS {
+        write(format.name, records);
+    }
+}
+
+fn corpus() -> Vec<(String, String, Source)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let entries = |path: &Path| -> Vec<_> {
+        let mut paths: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        paths
+    };
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut found = Vec::new();
+    for kind in entries(&root) {
+        for path in entries(&kind) {
+            let source = if path.is_dir() {
+                let mut files = Vec::new();
+                let mut folders = vec![path.clone()];
+                while let Some(folder) = folders.pop() {
+                    for path_below in entries(&folder) {
+                        if path_below.is_dir() {
+                            folders.push(path_below);
+                        } else {
+                            let within = path_below.strip_prefix(&path).unwrap().to_str().unwrap().to_owned();
+                            files.push((within, fs::read(&path_below).unwrap()));
+                        }
+                    }
+                }
+                folder(files)
+            } else {
+                file(fs::read(&path).unwrap())
+            };
+            found.push((name(&kind), name(&path), source));
+        }
+    }
+    found
+}
+
+fn corpus_files() -> Vec<(String, Vec<u8>)> {
+    let files = corpus().into_iter().flat_map(|(_, _, source)| source.files);
+    files.map(|file| (file.path, file.bytes)).filter(|(_, bytes)| bytes.len() < 20_000).collect()
+}
+
+#[test]
+fn the_corpus_is_read_or_refused() {
+    let corpus = corpus();
+    for reader in READERS {
+        for kind in ["good-", "bad-"] {
+            let has = |(format, name, _): &(String, String, Source)| format == reader.name && name.starts_with(kind);
+            assert!(corpus.iter().any(has), "no {kind} file of {}", reader.name);
+        }
+    }
+    for (format, name, source) in corpus {
+        let result = (Reader::find(&format).unwrap().read)(&source);
+        match name.starts_with("good-") {
+            true => {
+                assert_eq!(Reader::guess(&source).unwrap().name, format, "{name}");
+                let records = result.unwrap_or_else(|error| panic!("{format}/{name}: {error}"));
+                assert!(!records.is_empty());
+                show(&records);
+            }
+            false => assert!(!result.unwrap_err().why.is_empty(), "{format}/{name}"),
+        }
+        source.files.iter().for_each(|file| feed(&file.bytes));
+    }
+}
+
+/// The only record of a case in a file of the corpus.
+fn kept(format: &str, name: &str, case: &str) -> Record {
+    let (_, _, source) = corpus().into_iter().find(|(kind, file, _)| kind == format && file == name).unwrap();
+    let mut records = read(format, &source);
+    records.retain(|record| record.case == case);
+    assert!(!records.is_empty(), "{case}");
+    records.remove(0)
+}
+
+#[test]
+fn values_keep_their_units() {
+    let nanoseconds = |record: &Record| -> Vec<f64> { record.samples.iter().map(Sample::per_launch).collect() };
+    let sum = kept("go", "good-gotest.txt", "BenchmarkSum/n=4096-8");
+    assert_eq!(nanoseconds(&sum), [2310.0, 2298.5]);
+    assert_eq!((sum.samples[0].batch, sum.evidence.threads), (500_000, 8));
+    assert_eq!(sum.evidence.allocations, Some(Allocations { count: 0.0, bytes: 0.0 }));
+    assert_eq!(sum.provenance.notes["MB/s"], "14185.38 14256.01");
+    assert_eq!(sum.provenance.notes["pkg"], "example.com/sum");
+    let own = kept("go", "good-odd-names.txt", "add/f32/rows=1,cols=2/threads=4");
+    assert_eq!((&*own.implementation, nanoseconds(&own)), ("cpu/plain", vec![12.5]));
+    assert_eq!(own.work.read.0, 16, "the work of a case of ours is known");
+
+    let old = kept("google-benchmark", "good-aggregates.json", "BM_old");
+    assert_eq!((nanoseconds(&old), &*old.provenance.notes["label"]), (vec![3000.0], "old"));
+    assert_eq!(old.provenance.notes["mine"], "yes");
+    assert_eq!(nanoseconds(&kept("google-benchmark", "good-aggregates.json", "BM_a")), [1.5e6]);
+    let skipped = kept("google-benchmark", "good-aggregates.json", "BM_skipped");
+    assert_eq!((skipped.status, &*skipped.why), (Status::Unsupported, "no GPU"));
+    let failed = kept("google-benchmark", "good-1.7.1.json", "BM_fails");
+    assert_eq!((failed.status, &*failed.why), (Status::Crashed, "no such device"));
+    assert!(failed.samples.is_empty());
+
+    let linear = kept("criterion", "good-linear", "sum/plain/64");
+    assert_eq!(nanoseconds(&linear), [100.05, 100.05, 3100.25 / 30.0]);
+    assert_eq!(linear.provenance.notes["throughput"], "{\"Bytes\":512}");
+    assert_eq!(nanoseconds(&kept("criterion", "good-linear", "only base")), [2.0]);
+
+    let copy = kept("nvbench", "good-1.0.0.json", "copy Device=0 Elements=2^20");
+    assert_eq!((nanoseconds(&copy), copy.samples[0].batch), (vec![4500.0], 1000));
+    assert_eq!(copy.provenance.notes["nv/batch/time/gpu/mean"], "4.1e-06");
+    assert_eq!(copy.provenance.notes["device"], "A GPU");
+    let none = kept("nvbench", "good-1.0.0.json", "copy Device=0 Elements=2^28");
+    assert_eq!((none.status, &*none.why), (Status::Unsupported, "not enough memory"));
+    assert_eq!(nanoseconds(&kept("nvbench", "good-1.0.0.json", "host_only")), [0.25e9]);
+
+    let make = kept("hyperfine", "good-summary.json", "make");
+    assert_eq!((nanoseconds(&make), make.evidence.peak_memory.unwrap().0), (vec![1.25e9], 4096));
+    assert_eq!((make.evidence.cpu_share, &*make.provenance.notes["parameter jobs"]), (Some(1.0), "2"));
+    let failed = kept("hyperfine", "good-summary.json", "false");
+    assert_eq!((failed.status, &*failed.why), (Status::Crashed, "2 of 2 runs did not end with the exit code 0"));
+    assert_eq!(nanoseconds(&kept("hyperfine", "good-1.15.json", "true"))[2], 540_366.0);
+}
+
+#[test]
+fn nvbench_samples_beside_the_file_are_taken() {
+    let (_, _, mut source) = corpus().into_iter().find(|(_, name, _)| name == "good-1.0.0.json").unwrap();
+    let bytes = [7.5e-5f32, 7.25e-5, 8e-5].iter().flat_map(|time| time.to_le_bytes()).collect();
+    source.files.push(File { path: "copy.json-bin/0.bin".to_owned(), bytes });
+    let records = read("nvbench", &source);
+    let samples = &records[1].samples;
+    assert_eq!(samples.len(), 3);
+    assert!((samples[1].nanoseconds - 72_500.0).abs() < 0.01, "{samples:?}");
+    source.files[1].bytes.pop();
+    let error = (Reader::find("nvbench").unwrap().read)(&source).unwrap_err();
+    assert!(error.why.contains("copy.json-bin/0.bin") && error.why.contains("11 bytes"), "{error}");
+    source.files[1].bytes = [f32::NAN, 1.0, 1.0].iter().flat_map(|time| time.to_le_bytes()).collect();
+    let error = (Reader::find("nvbench").unwrap().read)(&source).unwrap_err();
+    assert!(error.why.contains("NaN"), "{error}");
+}
+
+#[test]
+fn a_row_that_was_imported_says_so() {
+    let records = [kept("hyperfine", "good-1.15.json", "true")];
+    let table = write("table", &records);
+    assert!(table.contains("imported/hyperfine") && table.contains("imported from hyperfine, claimed"), "{table}");
+    let words = explain(&records[0], Style { colour: false, width: Some(200) });
+    for part in ["so its file says; nothing was judged here", "no launch was judged", "nothing corroborates it"] {
+        assert!(words.contains(part), "{words}");
+    }
+    assert!(!words.contains("reproduce") && !words.contains("seed"), "{words}");
+}
+
+#[test]
+fn what_could_be_two_formats_is_asked_about() {
+    let both = r#"{"meta": {}, "devices": [], "context": {}, "benchmarks": []}"#;
+    let error = Reader::guess(&file(both)).unwrap_err();
+    assert_eq!(error.why, "it could be google-benchmark or nvbench");
+    let error = Reader::guess(&file("hello")).unwrap_err();
+    assert!(error.why.contains("none of the formats") && error.hint.contains("hyperfine"), "{error:?}");
+    assert_eq!(Reader::find("hyperfin").unwrap_err().hint, "did you mean `hyperfine`?");
+}
