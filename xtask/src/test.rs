@@ -46,6 +46,7 @@ pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
 /// Installs and builds; answers with the Python that has what runners need.
 fn set_up(root: &Path) -> Result<PathBuf, Failure> {
     step::timed("compiler", || c_compiler(root))?;
+    benchmark_tools(root);
     let python = step::timed("python", || python_environment(root))?;
     step::timed("build", || {
         let arguments = ["build", "--workspace", "--all-targets"];
@@ -70,6 +71,23 @@ fn test(root: &Path, python: &Path, tally: &mut Tally, failures: &mut Vec<Failur
 
 fn c_compiler(root: &Path) -> Result<(), Failure> {
     if step::is_installed("cc") { Ok(()) } else { install(root, "compiler", "gcc") }
+}
+
+/// The tools whose files are read and that read ours: a program or file of each, and its package. Without them
+/// their tests say so and pass.
+const BENCHMARK_TOOLS: [(&str, &str); 4] = [
+    ("/usr/bin/hyperfine", "hyperfine"),
+    ("/usr/bin/g++", "g++"),
+    ("/usr/include/benchmark/benchmark.h", "libbenchmark-dev"),
+    ("/usr/share/benchmark/compare.py", "libbenchmark-tools"),
+];
+
+fn benchmark_tools(root: &Path) {
+    for (place, package) in BENCHMARK_TOOLS {
+        if !Path::new(place).exists() && step::timed(package, || install(root, package, package)).is_err() {
+            step::skip(package, "it cannot be installed here; tests that need it are skipped");
+        }
+    }
 }
 
 /// A virtual environment under the target folder, made once and kept.

@@ -8,8 +8,8 @@ use crate::Report;
 use crate::foreign::{cut, name_of, own_case, unique};
 use crate::order::shown;
 use crate::row::{Rate, Row};
-use roofline_core::case::Case;
 use roofline_core::philox::Draws;
+use roofline_core::record::Sample;
 use roofline_core::stats;
 use serde_json::{Value, json};
 
@@ -41,9 +41,11 @@ pub(super) fn write(report: &Report) -> Vec<(String, String)> {
     files
 }
 
-/// Nanoseconds a launch; only a row that is `ok` has any.
+/// Nanoseconds a launch; only a row that is `ok` has any, and none has such as estimates cannot be made of.
 fn times(row: &Row) -> Vec<f64> {
-    if row.time(0.5).is_none() { Vec::new() } else { row.timed().map(|sample| sample.per_launch()).collect() }
+    let times: Vec<f64> = row.timed().map(Sample::per_launch).collect();
+    let is_time = |time: &f64| *time < 1e100;
+    if row.time(0.5).is_some() && times.iter().all(is_time) { times } else { Vec::new() }
 }
 
 /// What a benchmark is called.
@@ -54,8 +56,7 @@ struct Id {
 
 impl Id {
     fn of(row: &Row) -> Id {
-        let is_own = own_case(&row.record.case).as_ref().map(Case::to_string).is_some();
-        if is_own {
+        if own_case(&row.record.case).is_some() {
             Id { group: row.record.case.clone(), function: Some(row.record.implementation.clone()) }
         } else {
             Id { group: name_of(row.record, NAME), function: None }

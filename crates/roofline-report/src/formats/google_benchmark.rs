@@ -1,6 +1,6 @@
 //! Google Benchmark's JSON: one entry a set as a repetition, then the median of all samples.
 //!
-//! Times are nanoseconds. `cpu_time` is 0 where the CPU time of a row is not known. Rates, the share of
+//! Times are nanoseconds. `cpu_time` is known only of a row that came from such a file, and 0 elsewhere. Rates, the share of
 //! the limit and allocations are counters. A failed row is an entry with an error, one that does not
 //! apply is skipped; a row that was not measured has no entry.
 
@@ -8,6 +8,7 @@ use crate::foreign::{name_of, reason};
 use crate::order::shown;
 use crate::row::{Rate, Row, Set};
 use crate::{Report, Style};
+use roofline_core::record::Status;
 use serde_json::{Map, Value, json};
 
 const NAME: &str = "google-benchmark";
@@ -28,7 +29,7 @@ pub(super) fn write(report: &Report, _: Style) -> String {
             entry.insert("threads".to_owned(), row.threads().or(row.thread_limit()).unwrap_or(1).into());
             entry
         };
-        if row.record.status != roofline_core::record::Status::Ok {
+        if row.record.status != Status::Ok {
             let mut failed = entry(&name, "iteration");
             let (flag, message) = if row.record.status.is_failure() {
                 ("error_occurred", "error_message")
@@ -82,7 +83,9 @@ fn context(report: &Report) -> Value {
 }
 
 fn fill(entry: &mut Map<String, Value>, row: &Row, nanoseconds: f64, iterations: u64) {
-    let cpu = row.record.evidence.cpu_share.map_or(0.0, |share| share * nanoseconds);
+    // What is measured here is the share of a whole visit, which says nothing of one launch.
+    let share = row.record.evidence.cpu_share.filter(|_| row.record.is_imported());
+    let cpu = share.map_or(0.0, |share| share * nanoseconds);
     entry.insert("iterations".to_owned(), iterations.into());
     entry.insert("real_time".to_owned(), nanoseconds.into());
     entry.insert("cpu_time".to_owned(), if cpu.is_finite() && cpu > 0.0 { cpu } else { 0.0 }.into());

@@ -7,6 +7,7 @@ use roofline_core::case::Case;
 use roofline_core::record::{Record, Run};
 use roofline_report::{Folder, Format, Report, Sort, Style};
 use roofline_store::{Filter, Store};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -22,6 +23,7 @@ pub fn run(args: &Export) -> Result<ExitCode, Problem> {
     }
     let mut records = reading.found;
     records.retain(|record| is_selected(args, record));
+    by_case(&mut records);
     if records.is_empty() {
         let why = format!("nothing is selected: no such row in the run {}", run.id);
         let hint = "leave out the selection, or name another run with `--run`";
@@ -32,7 +34,7 @@ pub fn run(args: &Export) -> Result<ExitCode, Problem> {
         Write::Text(format, None) => super::print(&(format.write)(&report, super::style()))?,
         Write::Text(format, Some(file)) => {
             save(file, &(format.write)(&report, Style::default()))?;
-            tell(&format!("{} rows written to {}", records.len(), file.display()));
+            tell(&format!("written to {}", file.display()));
         }
         Write::Files(folder, to) => {
             let files = (folder.write)(&report);
@@ -89,6 +91,16 @@ fn is_selected(args: &Export, record: &Record) -> bool {
     let wanted = |pattern: &String| matches(pattern, &record.implementation);
     (args.select.is_empty() || args.select.iter().any(named))
         && (args.implementation.is_empty() || args.implementation.iter().any(wanted))
+}
+
+/// Brings the rows of a case together; the store has them as they were finished.
+fn by_case(records: &mut [Record]) {
+    let mut places = BTreeMap::new();
+    for record in records.iter() {
+        let next = places.len();
+        places.entry(record.case.clone()).or_insert(next);
+    }
+    records.sort_by_key(|record| places[&record.case]);
 }
 
 /// Writes a file, with the folders above it.

@@ -13,7 +13,12 @@ fn operations_formats_devices_and_suites_are_listed() {
     assert_eq!(scene.call("list ops").exits(0).stdout, operations);
     let formats = scene.call("list formats").exits(0).stdout;
     let names: Vec<&str> = formats.lines().filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["table", "json", "jsonl", "csv", "markdown"]);
+    assert_eq!(names[..7], ["table", "json", "jsonl", "csv", "markdown", "go", "google-benchmark"]);
+    for (name, ways) in [("table", "out "), ("go", "out, in "), ("criterion", "out, in "), ("nvbench", "in ")]
+    {
+        let line = formats.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        assert!(line[name.len()..].trim_start().starts_with(ways), "{line}");
+    }
     let devices = scene.call("list devices").exits(0).stdout;
     assert!(devices.starts_with("cpu  ") && devices.contains(" cores"), "{devices}");
     let suites = scene.call("list suites").exits(0).stdout;

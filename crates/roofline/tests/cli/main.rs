@@ -4,6 +4,7 @@
 //! these tests take turns by the machine's lock, because two at a time would measure each other.
 
 mod install;
+mod exchange;
 mod interrupts;
 mod job;
 mod kernels;
@@ -23,3 +24,4 @@ mod scene;
 mod store;
 mod tables;
 mod terminal;
+mod tools;

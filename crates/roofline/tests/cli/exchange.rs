@@ -1,0 +1,170 @@
+//! `export` and `import`: what leaves the store and what comes into it.
+
+use crate::scene::Scene;
+use roofline_core::record::{Grade, Status};
+
+const ROWS: &str =
+    "run add/f32/rows=4,cols=64 softmax/f32/rows=4,cols=64 --quick --budget 100ms -i cpu/plain,cpu/vector";
+
+/// A scene with a run in its store.
+fn measured() -> Scene {
+    let scene = Scene::new();
+    scene.call_with_store(ROWS).exits(0);
+    scene
+}
+
+#[test]
+fn rows_leave_the_store_and_come_back() {
+    let scene = measured();
+    let measured = scene.records();
+    let rows: Vec<String> = measured
+        .iter()
+        .filter(|record| !record.implementation.starts_with("limit/"))
+        .map(|record| record.row())
+        .collect();
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    for (format, to) in
+        [("go", "rows.txt"), ("google-benchmark", "deep/rows.json"), ("criterion", "criterion")]
+    {
+        let written = scene.call_with_store(&format!("export --format {format} --to {to}")).exits(0);
+        assert_eq!(written.stdout, "");
+        assert!(written.stderr.contains("written to "), "{}", written.stderr);
+        // Another store, and the content says which format it is.
+        let store = format!("{format}.db");
+        let table = scene.call(&format!("import {to} --store {store}")).exits(0).stdout;
+        assert_eq!(table.matches(&format!("imported from {format}, claimed")).count(), 3, "{table}");
+        let back = scene.call(&format!("export --store {store} --format jsonl")).exits(0).rows();
+        let mut names: Vec<String> = back
+            .iter()
+            .map(|row| {
+                format!("{}@{}", row["case"].as_str().unwrap(), row["implementation"].as_str().unwrap())
+            })
+            .collect();
+        let mut wanted = rows.clone();
+        names.sort();
+        wanted.sort();
+        assert_eq!(names, wanted);
+        for row in back {
+            assert_eq!((&row["gate"]["checked"], &row["evidence"]["grade"]), (&0.into(), &"claimed".into()));
+            assert_eq!(row["provenance"]["imported"]["file"], to);
+            assert!(row["rounds"].is_null());
+        }
+    }
+}
+
+#[test]
+fn export_takes_a_run_and_a_selection() {
+    let scene = measured();
+    let first = scene.records()[0].run.clone();
+    scene.write("b.txt", "BenchmarkA-4 100 12 ns/op\n");
+    scene.call_with_store("import b.txt").exits(0);
+    let go = |words: &str| scene.call_with_store(&format!("export --format go {words}")).exits(0).stdout;
+    assert!(go("").contains("\nBenchmarkA-4 100 12 ns/op\n"), "the latest run is the default");
+    let all = go(&format!("--run {first}"));
+    assert!(
+        all.contains("BenchmarkAdd/") && all.contains("BenchmarkSoftmax/") && !all.contains("limit"),
+        "{all}"
+    );
+    let some = go(&format!("--run {first} add -i cpu/vec*"));
+    assert!(
+        some.lines()
+            .filter(|line| line.starts_with("Benchmark"))
+            .all(|line| line.contains("Add/provider=cpu/impl=vector/"))
+    );
+    assert!(go(&format!("--run {first} *rows=4,cols=64")).contains("BenchmarkSoftmax/"));
+    let table = scene.call_with_store(&format!("export --run {first}")).exits(0).stdout;
+    assert!(table.starts_with("case ") && table.ends_with("3 rows: 3 ok\n"), "{table}");
+}
+
+#[test]
+fn a_row_without_ok_has_no_time_in_any_format() {
+    let scene = Scene::new();
+    scene.write(
+        "google.json",
+        r#"{"context": {}, "benchmarks": [
+            {"name": "BM_ok", "iterations": 10, "real_time": 2.5, "time_unit": "us"},
+            {"name": "BM_bad", "error_occurred": true, "error_message": "boom", "iterations": 7, "real_time": 98765.0}]}"#,
+    );
+    let table = scene.call_with_store("import google.json").exits(0).stdout;
+    assert!(table.contains("2.50 µs") && table.contains("crashed: boom"), "{table}");
+    assert_eq!(scene.records()[1].status, Status::Crashed);
+    for format in
+        ["go", "google-benchmark", "bencher", "github-action-benchmark", "junit", "flat-json", "csv"]
+    {
+        let text = scene.call_with_store(&format!("export --format {format}")).exits(0).stdout;
+        assert!(text.contains("BM_ok") || format == "go", "{text}");
+        assert!(!text.contains("98765"), "{format}: {text}");
+    }
+}
+
+#[test]
+fn a_name_that_is_no_case_of_ours_is_kept_and_explained() {
+    let scene = Scene::new();
+    scene.write("h.json", r#"{"results": [{"command": "sort *[a] | uniq @ home", "times": [0.5, 0.25]}]}"#);
+    let table = scene.call_with_store("import h.json").exits(0).stdout;
+    assert!(table.contains("sort *[a] | uniq @ home") && table.contains("imported/hyperfine"), "{table}");
+    let records = scene.records();
+    assert_eq!(records[0].evidence.grade, Grade::Claimed);
+    assert_eq!(records[0].samples[1].nanoseconds, 0.25e9);
+    let mut explain = scene.with_store("explain");
+    let output = explain.arg("sort *[a] | uniq @ home@imported/hyperfine").output().unwrap();
+    let words = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && words.contains("nothing was judged here"), "{words}");
+    // Another row of such a shape is as unknown as ever.
+    let output = scene.with_store("explain").arg("sort *@imported/hyperfine").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    for format in ["go", "google-benchmark", "junit", "json"] {
+        scene.call_with_store(&format!("export --format {format}")).exits(0);
+    }
+    scene.call_with_store("run --resume").complains(2, &["cannot be resumed", "hint: "]);
+}
+
+#[test]
+fn what_cannot_be_imported_is_said_and_nothing_is_stored() {
+    let scene = Scene::new();
+    scene.write("empty", "");
+    scene.write("nan.json", r#"{"results": [{"command": "x", "times": [NaN]}]}"#);
+    scene.write("none.json", r#"{"results": []}"#);
+    scene.write("both.json", r#"{"meta": {}, "devices": [], "context": {}, "benchmarks": []}"#);
+    std::fs::create_dir(scene.path("folder")).unwrap();
+    let import = |words: &str, code, parts: &[&str]| {
+        scene.call_with_store(&format!("import {words}")).complains(code, parts)
+    };
+    import("nowhere", 2, &["nowhere cannot be read: No such file", "hint: name a file"]);
+    import("empty", 2, &["empty: it looks like none of the formats", "hint: name it with `--format`: go, "]);
+    import("folder", 2, &["folder: it looks like none", "hint: "]);
+    import("both.json", 2, &["it could be google-benchmark or nvbench", "hint: name the format"]);
+    import("nan.json", 2, &["nan.json: as hyperfine: `times` of `x` is NaN", "hint: nothing was stored"]);
+    import("none.json --format hyperfine", 5, &["none.json: as hyperfine: it has no benchmark", "hint: "]);
+    import("nan.json --format criterion", 2, &["Criterion leaves a folder", "hint: "]);
+    import("folder --format go", 2, &["as go: it is a folder", "hint: "]);
+    import(
+        "nan.json --format hyperfin",
+        2,
+        &["unknown format `hyperfin`", "hint: did you mean `hyperfine`?"],
+    );
+    import("nan.json --format junit", 2, &["unknown format `junit`", "hint: "]);
+    assert!(!scene.store().exists(), "a mistake writes nothing");
+}
+
+#[test]
+fn what_cannot_be_exported_is_said() {
+    let scene = Scene::new();
+    scene.call_with_store("export").complains(1, &["there is no store at", "hint: "]);
+    scene.write("b.txt", "BenchmarkA 100 12 ns/op\n");
+    scene.call_with_store("import b.txt").exits(0);
+    let export = |words: &str, code, parts: &[&str]| {
+        scene.call_with_store(&format!("export {words}")).complains(code, parts)
+    };
+    export("--format gogo", 2, &["unknown format `gogo`", "hint: "]);
+    export("--format hyperfine", 2, &["unknown format `hyperfine`", "hint: "]);
+    export("--format criterion", 2, &["`criterion` is a folder of files", "hint: name a folder with `--to`"]);
+    export("--run no-such-run", 2, &["has no run `no-such-run`", "hint: the latest are "]);
+    export("softmax", 5, &["nothing is selected", "hint: "]);
+    export("--format go --to b.txt/x", 1, &["b.txt/x cannot be written", "hint: "]);
+    let run = scene.call_with_store("check add/f32/rows=1,cols=1 --format criterion");
+    run.complains(
+        2,
+        &["unknown format `criterion`", "hint: it is a folder: `roofline export --format criterion"],
+    );
+}
