@@ -76,8 +76,8 @@ SCHEMAS = {
     },
     "flat-json": [
         {
-            "operation": text,
-            "implementation": text,
+            "operation": str,
+            "implementation": str,
             "batch_size": (int, type(None)),
             "sequence_length": (int, type(None)),
             "tensor_dimension": (int, type(None)),
@@ -86,7 +86,7 @@ SCHEMAS = {
             "inference_speed": (*NUMBER, type(None)),
             "gpu_efficiency": (*NUMBER, type(None)),
             "throughput_gbps": (*NUMBER, type(None)),
-            "case": text,
+            "case": str,
             "dtype": (str, type(None)),
             "status": text,
             "why": str,
