@@ -62,7 +62,7 @@ fn export_takes_a_run_and_a_selection() {
     assert!(go("").contains("\nBenchmarkA-4 100 12 ns/op\n"), "the latest run is the default");
     let all = go(&format!("--run {first}"));
     assert!(
-        all.contains("BenchmarkAdd/") && all.contains("BenchmarkSoftmax/") && !all.contains("limit"),
+        all.contains("BenchmarkAdd/") && all.contains("BenchmarkSoftmax/") && !all.contains("provider=limit"),
         "{all}"
     );
     let some = go(&format!("--run {first} add -i cpu/vec*"));
