@@ -76,7 +76,10 @@ fn content_of(spec: &RunnerSpec) -> u64 {
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default();
         entries.sort();
-        for path in entries.iter().filter(|path| path.is_file()) {
+        // Beside a single file may lie anything; what it imports is Python too.
+        let is_python = |path: &Path| path.extension().is_some_and(|ending| ending == "py");
+        let is_part = |path: &Path| path.is_file() && (!spec.is_python_file() || is_python(path));
+        for path in entries.iter().filter(|path| is_part(path)) {
             (path, stamp(path)).hash(&mut hasher);
         }
     }

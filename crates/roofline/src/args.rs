@@ -81,6 +81,7 @@ pub enum What {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Runners {
     #[command(subcommand)]
     pub action: Option<RunnersAction>,
@@ -107,6 +108,19 @@ pub struct Install {
     /// Instead of making an environment, use this interpreter, which has the packages already
     #[arg(long, value_name = "INTERPRETER")]
     pub python: Option<PathBuf>,
+    /// A folder with a `runner.toml`, for a runner that is not found by its name; may be repeated
+    #[arg(long, value_name = "FOLDER")]
+    pub runner: Vec<String>,
+    /// The store, beside which offers are remembered
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+impl Install {
+    /// Where the runner is found.
+    pub fn places(&self) -> Places {
+        Places { runner: self.runner.clone(), store: self.store.clone(), python: Vec::new() }
+    }
 }
 
 /// Which cases: operations, globs or case ids, narrowed by options.

@@ -108,7 +108,7 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     }
     // A folder or file that is both found and named, or named twice, is one runner.
     let mut seen = std::collections::BTreeSet::new();
-    specs.retain(|spec| seen.insert(spec.command.clone()));
+    specs.retain(|spec| seen.insert((spec.folder.clone(), spec.command.clone())));
     for (index, spec) in specs.iter().enumerate() {
         if let Some(other) = specs[..index].iter().find(|other| other.name == spec.name) {
             let place = if other.is_built_in() {

@@ -35,6 +35,7 @@ COMPILER = shutil.which(os.environ.get("CC", "cc"))
 PYTHON_RUNNERS = ("numpy", "torch", "onnxruntime", "jax")
 # Environments that `cargo xtask peers` made.
 PEERS = Path(os.environ.get("ROOFLINE_PEERS", RUNNERS.parent / "target" / "peers"))
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(PEERS / "compiled"))  # A quarter of an hour, once.
 
 
 def interpreter(library: str) -> str | None:

@@ -28,7 +28,15 @@ pub(super) fn interpreter(environments: &[&str]) -> String {
         .unwrap_or_else(|| "python3".to_owned())
 }
 
+/// The option that names a file.
+const OPTION: &str = "--python";
+
 impl RunnerSpec {
+    /// Whether this is a single file, named by its path.
+    pub fn is_python_file(&self) -> bool {
+        matches!(self.named, Some((OPTION, _)))
+    }
+
     /// A Python file with decorated functions; `sdk` is the folder of the package `roofline_runner`.
     pub fn of_python_file(file: &Path, sdk: &Path) -> Result<RunnerSpec, RunnerError> {
         let io_error = |source| RunnerError::Io { path: file.to_owned(), source };
@@ -50,7 +58,7 @@ impl RunnerSpec {
             about: format!("functions of {}", file.display()),
             command: std::iter::once(python.clone()).chain(arguments).collect(),
             folder: file.parent().unwrap_or(Path::new("/")).to_owned(),
-            named: Some(("--python", file)),
+            named: Some((OPTION, file)),
             hint: format!("it is started by `{python}`; ROOFLINE_PYTHON names another interpreter"),
             requirements: None,
             download: String::new(),

@@ -15,7 +15,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-pub fn run(args: &Install, places: &Places) -> Result<ExitCode, Problem> {
+pub fn run(args: &Install) -> Result<ExitCode, Problem> {
+    let places = &args.places();
     let specs = places::runners(places)?;
     let spec = super::offers::find(&specs, &args.name)?;
     let Some(requirements) = &spec.requirements else {

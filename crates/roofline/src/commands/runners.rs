@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 pub fn run(args: &Runners) -> Result<ExitCode, Problem> {
     if let Some(RunnersAction::Install(install)) = &args.action {
-        return install::run(install, &args.places);
+        return install::run(install);
     }
     let specs = places::runners(&args.places)?;
     let file = places::offers_file(&args.places);

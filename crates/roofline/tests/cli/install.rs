@@ -53,7 +53,7 @@ fn names_that_cannot_be_installed() {
         .complains(5, &["no runner `trch`", "did you mean `torch`?"]);
     scene.call_with_store("runners install cpu").complains(2, &["nothing to install", "part of this binary"]);
     scene.shell_runner("mine", "exit");
-    let outcome = scene.call_with_store("runners --runner mine install mine");
+    let outcome = scene.call_with_store("runners install mine --runner mine");
     outcome.complains(2, &["`mine` has no requirements.txt", "hint: read the script"]);
 }
 
@@ -65,7 +65,7 @@ fn an_interpreter_that_is_there_is_used_or_refused() {
                  runner.implementation('mine/x', operation='add', dtypes=['f32'])(print)\nrunner.serve()\n";
     scene.python_runner("mine", hello);
     scene.write("mine/requirements.txt", "no-such-package-of-roofline==1.0\n");
-    let install = |words: &str| scene.call_with_store(&format!("runners --runner mine install mine {words}"));
+    let install = |words: &str| scene.call_with_store(&format!("runners install mine --runner mine {words}"));
     let python = scene.python("import sys; print(sys.executable)", &[]).stdout;
     let python = python.trim();
 
@@ -88,7 +88,7 @@ fn what_fails_leaves_no_environment() {
     let scene = Scene::new();
     scene.python_runner("mine", "");
     scene.write("mine/requirements.txt", "no-such-package-of-roofline==1.0\n");
-    let outcome = scene.call_with_store("runners --runner mine install mine --index-url file:///nowhere/");
+    let outcome = scene.call_with_store("runners install mine --runner mine --index-url file:///nowhere/");
     let parts = [
         "mine: about an unknown amount",
         "No matching distribution",
@@ -99,7 +99,7 @@ fn what_fails_leaves_no_environment() {
     assert!(scene.path("home/venvs/mine/bin/python").exists());
     assert!(!scene.path("home/venvs/mine/interpreter").exists());
 
-    let mut without_venv = scene.with_store("runners --runner mine install mine");
+    let mut without_venv = scene.with_store("runners install mine --runner mine");
     let outcome = Outcome::of(without_venv.env("ROOFLINE_PYTHON", "/bin/false").output());
     outcome.complains(1, &["could not make a virtual environment", "python3-venv"]);
 }
