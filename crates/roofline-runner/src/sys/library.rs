@@ -117,7 +117,9 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
     // SAFETY: a path that ends in a zero; initialisers of the library run, which is what its user asked for.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
-        return Err(format!("cannot be loaded: {}", last_error()));
+        let why = last_error();
+        let why = why.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&why);
+        return Err(format!("cannot be loaded as a shared library: {why}"));
     }
     // SAFETY: an open handle and a name that ends in a zero.
     let symbol = unsafe { libc::dlsym(handle, c"roofline_offers".as_ptr()) };

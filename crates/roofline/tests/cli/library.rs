@@ -189,7 +189,10 @@ fn what_is_no_library_of_kernels_is_refused_with_the_reason() {
     let scene = Scene::new();
     check(&scene).complains(2, &["`--lib ./mine.so`: No such file", "cc -O3 -shared"]);
     scene.write("mine.so", "#!/bin/sh\n");
-    check(&scene).complains(5, &["runner `mine`: ", "mine.so` cannot be loaded", "hint: `roofline header`"]);
+    check(&scene).complains(
+        5,
+        &["runner `mine`: ", "mine.so` cannot be loaded as a shared library: ", "hint: `roofline header`"],
+    );
     scene.call_with_store(&format!("check {CASE} --lib .")).complains(2, &["is a folder"]);
 
     let table = "static const roofline_library library = {ROOFLINE_INTERFACE";
