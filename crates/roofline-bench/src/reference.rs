@@ -314,3 +314,53 @@ fn leave_with_parent() {
         std::process::exit(1);
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `compute` says of a reference, on a case with two elements.
+    fn judged(
+        fill: Fill,
+        may_be_nan: bool,
+        reference: fn(&Problem, &[usize]) -> Vec<Expected>,
+    ) -> Result<Vec<Expected>, String> {
+        let case: Case = "add/f32/rows=1,cols=2".parse().unwrap();
+        let own = Own { name: "add", may_be_nan, reference, row: || unreachable!("not asked for") };
+        compute(&own, &Problem { case: &case, fill, inputs: Vec::new() }, &[0, 1])
+    }
+
+    const NAN: Expected = Expected { value: f64::NAN, soft: 0.0 };
+    const RIGHT: Expected = Expected { value: 1.0, soft: 0.5 };
+
+    #[test]
+    fn values_that_cannot_be_judged_by_are_refused() {
+        assert_eq!(judged(Fill::Uniform, false, |_, _| vec![RIGHT; 2]), Ok(vec![RIGHT; 2]));
+        let few = judged(Fill::Uniform, false, |_, _| vec![RIGHT]).unwrap_err();
+        assert!(few.contains("1 values where 2 were wanted"), "{few}");
+        let nan = judged(Fill::Uniform, false, |_, _| vec![RIGHT, NAN]).unwrap_err();
+        assert!(nan.contains("NaN at element 1, for add/f32/rows=1,cols=2, uniform inputs"), "{nan}");
+        let negative = judged(Fill::Uniform, false, |_, _| vec![Expected { soft: -1.0, ..RIGHT }, RIGHT]);
+        assert!(negative.unwrap_err().contains("-1 as the bound of element 0"));
+        assert!(
+            judged(Fill::Uniform, false, |_, _| vec![Expected { soft: f64::NAN, ..RIGHT }, RIGHT]).is_err()
+        );
+    }
+
+    #[test]
+    fn nan_is_right_where_the_inputs_or_the_operation_have_it() {
+        assert!(judged(Fill::Nonfinite, false, |_, _| vec![NAN; 2]).is_ok());
+        assert!(judged(Fill::Uniform, true, |_, _| vec![NAN; 2]).is_ok());
+    }
+
+    #[test]
+    fn texts_are_bounded_and_an_end_is_an_end() {
+        let (mut ours, theirs) = UnixStream::pair().unwrap();
+        send_text(&ours, b"a text").unwrap();
+        assert_eq!(receive_text(&theirs).unwrap().unwrap(), b"a text");
+        ours.write_all(&u32::MAX.to_le_bytes()).unwrap();
+        assert!(receive_text(&theirs).unwrap_err().to_string().contains("the limit"));
+        drop(ours);
+        assert!(receive_text(&theirs).unwrap().is_none());
+    }
+}
