@@ -184,7 +184,10 @@ impl Example {
             "assert!(cols < 50, \"rows are too long\");\n let scale = ",
         ));
         let said = self.run("cargo bench --bench kernels -- --test");
-        said.must(4, &["crashed: softmax/f32/rows=64,cols=1000@mine/three-loops", "rows are too long"]);
+        said.must(
+            4,
+            &["crashed: softmax/f32/rows=64,cols=1000@mine/three-loops", "rows are too long, at src/lib.rs:"],
+        );
 
         let own = |from: &str, to: &str| {
             self.write(&self.changed("benches/gemv.rs", from, to));

@@ -11,9 +11,11 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 /// Hosts a runner until the conductor says `bye` or leaves. This is the whole of `main`.
 pub fn serve(runner: impl Runner) -> ExitCode {
+    note_places();
     let end = Channel::open().map_err(Broken::from);
     match end.and_then(|channel| Session::new(runner).converse(channel)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -165,7 +167,22 @@ fn catch<T>(work: impl FnOnce() -> Result<T, Refusal>) -> Result<T, Refusal> {
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("panicked: {}", text.unwrap_or("without a message"))
+    let place = std::mem::take(&mut *PLACE.lock().unwrap_or_else(PoisonError::into_inner));
+    let place = if place.is_empty() { place } else { format!(", at {place}") };
+    format!("panicked: {}{place}", text.unwrap_or("without a message"))
+}
+
+/// The line of the last panic: its author looks for it.
+static PLACE: Mutex<String> = Mutex::new(String::new());
+
+/// Keeps the place of a panic, which its message does not have.
+fn note_places() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
+        print(panic);
+    }));
 }
 
 fn plain(answer: impl serde::Serialize) -> Value {
