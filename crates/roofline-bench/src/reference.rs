@@ -286,7 +286,7 @@ fn compute(own: &Own, problem: &Problem, wanted: &[usize]) -> Result<Vec<Expecte
             return Err(format!("gave NaN at element {index}, {}", place()));
         }
         // Nothing is added to a value that is not finite.
-        if value.is_finite() && !(*soft >= 0.0) {
+        if value.is_finite() && (soft.is_nan() || *soft < 0.0) {
             return Err(format!("gave {soft} as the bound of element {index}, {}", place()));
         }
     }
