@@ -232,7 +232,7 @@ mod tests {
     fn units_change_without_a_second_rounding() {
         assert_eq!(shift(0.000540366, 9), 540366.0);
         assert_eq!(shift(0.0010007220000000001, 9), 1000722.0000000001);
-        assert_eq!(shift(51.411938719971781e-3, 3), 51.411938719971781);
+        assert_eq!(shift(0.051_411_938_719_971_78, 3), 51.411_938_719_971_78);
         assert_eq!(shift(0.0, 9), 0.0);
         assert!(shift(f64::NAN, 3).is_nan() && shift(f64::MAX, 9).is_infinite());
     }

@@ -70,7 +70,7 @@ impl Source {
 impl Reader {
     pub fn find(name: &str) -> Result<&'static Reader, ReadError> {
         READERS.iter().find(|reader| reader.name == name).ok_or_else(|| {
-            let hint = match nearest(name, names().into_iter()) {
+            let hint = match nearest(name, names()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("these are read: {}", names().join(", ")),
             };

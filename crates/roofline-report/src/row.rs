@@ -114,7 +114,7 @@ impl<'a> Row<'a> {
 
     /// The share of the limit in each of the `sets`; none where there is no share of the row.
     fn shares(&self, sets: usize) -> Vec<f64> {
-        let rounds = self.of_limit().and_then(|_| self.record.rounds.as_ref());
+        let rounds = self.of_limit().and(self.record.rounds.as_ref());
         let values = rounds.and_then(|rounds| Some((&rounds.to_hub, &rounds.limit.as_ref()?.to_hub)));
         match values {
             Some((own, limit)) if own.len() == sets && limit.len() == sets => {

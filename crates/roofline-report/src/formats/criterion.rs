@@ -117,8 +117,11 @@ fn sample(row: &Row) -> Value {
     json!({ "sampling_mode": "Flat", "iters": iters, "times": times })
 }
 
+/// A number that sums up times.
+type Figure = fn(&[f64]) -> f64;
+
 fn estimates(times: &[f64]) -> Value {
-    let figures: [(&str, fn(&[f64]) -> f64); 4] = [
+    let figures: [(&str, Figure); 4] = [
         ("mean", mean),
         ("median", |times| stats::median(times).unwrap_or(0.0)),
         ("median_abs_dev", |times| 1.4826 * stats::mad(times).unwrap_or(0.0)),

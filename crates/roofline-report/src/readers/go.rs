@@ -73,7 +73,7 @@ fn result(line: &str) -> Option<Line<'_>> {
     let (name, iterations) = (fields.next()?, fields.next()?.parse::<u64>().ok()?);
     let rest: Vec<&str> = fields.collect();
     let is_value = |pair: &[&str]| pair[0].parse::<f64>().is_ok();
-    let is_whole = !rest.is_empty() && rest.len() % 2 == 0 && rest.chunks(2).all(is_value);
+    let is_whole = !rest.is_empty() && rest.len().is_multiple_of(2) && rest.chunks(2).all(is_value);
     let metrics = rest.chunks(2).map(|pair| (pair[0], *pair.last().unwrap_or(&""))).collect();
     is_whole.then_some(Line { name, iterations: iterations as f64, metrics })
 }

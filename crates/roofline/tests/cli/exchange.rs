@@ -120,6 +120,22 @@ fn a_name_that_is_no_case_of_ours_is_kept_and_explained() {
 }
 
 #[test]
+fn samples_that_nvbench_leaves_beside_its_file_are_taken() {
+    let scene = Scene::new();
+    let corpus =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../roofline-report/tests/corpus/nvbench/good-1.0.0.json");
+    scene.write("copy.json", &std::fs::read_to_string(corpus).unwrap());
+    scene.write("copy.json-bin/unused.txt", "not of nvbench");
+    let bytes: Vec<u8> = [7.5e-5f32, 7.25e-5, 8e-5].iter().flat_map(|time| time.to_le_bytes()).collect();
+    std::fs::write(scene.path("copy.json-bin/0.bin"), bytes).unwrap();
+    let table = scene.call_with_store("import copy.json").exits(0).stdout;
+    assert!(table.contains("copy Device=0 Elements=2^24") && table.contains("75.0 µs"), "{table}");
+    assert!(table.contains("unsupported: not enough memory"), "{table}");
+    let samples: Vec<usize> = scene.records().iter().map(|record| record.samples.len()).collect();
+    assert_eq!(samples, [1, 3, 0, 1]);
+}
+
+#[test]
 fn what_cannot_be_imported_is_said_and_nothing_is_stored() {
     let scene = Scene::new();
     scene.write("empty", "");
