@@ -237,13 +237,14 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What to know of a time before believing it, in short words; a row without a time has none.
+    /// What to know of a time before believing it, in short words; a row without a time has none, but
+    /// for saying that another tool measured it.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let Some(median) = self.time(0.5) else { return Vec::new() };
-        let evidence = &self.record.evidence;
         let imported = self.record.provenance.imported.as_ref();
-        let mut notes: Vec<String> =
-            imported.map(|from| format!("imported from {}", escape(&from.format))).into_iter().collect();
+        let imported = imported.map(|from| format!("imported from {}", escape(&from.format)));
+        let mut notes: Vec<String> = imported.into_iter().collect();
+        let Some(median) = self.time(0.5) else { return notes };
+        let evidence = &self.record.evidence;
         notes.push(grade(evidence.grade).to_owned());
         if let Some(rounds) = &self.record.rounds {
             notes.push(sets(rounds.to_hub.len(), rounds.ended, self.launches()));
