@@ -16,6 +16,7 @@ use crate::stage::Stage;
 use crate::timing::{self, Visit};
 use roofline_core::case::Case;
 use roofline_core::fill::Fill;
+use roofline_core::protocol::{MAX_SAMPLES, OutputMode};
 use roofline_core::record::Status;
 use roofline_core::stats::median;
 use roofline_core::units::Seconds;
@@ -205,7 +206,12 @@ fn watched_visit(
         instance.poison_at(&watched, poison);
         let (mut written, mut looks) = (0, 0);
         let before = stage.session(&lane.seat).map(|session| Usage::of(session.pid)).unwrap_or_default();
-        let visit = timing::visit(stage, lane, (0, 1, batch), Duration::from_micros(300), || {
+        // A fresh output is copied to where it can be seen once a sample.
+        let shape = match lane.evidence.output {
+            OutputMode::InPlace => (0, 1, batch),
+            OutputMode::Fresh => (0, batch.min(MAX_SAMPLES), 1),
+        };
+        let visit = timing::visit(stage, lane, shape, Duration::from_micros(300), || {
             looks += 1;
             if is_written() {
                 written += 1;

@@ -27,9 +27,17 @@ def launch(call: Callable[[], Any], count: int) -> Any:
 
 
 def visit(
-    call: Callable[[], Any], warmup: int, samples: int, batch: int, clock: Callable[[], int] = perf_counter_ns
+    call: Callable[[], Any],
+    warmup: int,
+    samples: int,
+    batch: int,
+    clock: Callable[[], int] = perf_counter_ns,
+    keep: Callable[[Any], None] | None = None,
 ) -> tuple[list[int], Any]:
-    """Duration of each sample of `batch` launches after `warmup` untimed ones, and the last result."""
+    """Duration of each sample of `batch` launches after `warmup` untimed ones, and the last result.
+
+    `keep` gets the result of every sample, off the clock.
+    """
     times = []
     collecting = gc.isenabled()
     # A collection inside a sample would be Python's time, not the kernel's.
@@ -42,6 +50,8 @@ def visit(
             for _ in launches:
                 result = call()
             times.append(clock() - start)
+            if keep is not None:
+                keep(result)
     finally:
         if collecting:
             gc.enable()

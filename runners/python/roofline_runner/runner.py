@@ -234,9 +234,10 @@ class Runner:
         call = self._prepared()
         with self._at_risk():
             self._floats.remember()
-            times, result = visit(call, warmup, samples, batch)
+            keep = self._keep if self._fresh else None
+            times, result = visit(call, warmup, samples, batch, keep=keep)
             changed = self._floats.restore()
-            if warmup + samples:
+            if warmup and not samples:
                 self._keep(result)
         return {"nanoseconds": times, "float_mode_changed": changed}
 

@@ -68,6 +68,16 @@ fn a_right_one_is_named_after_file_and_function() {
 }
 
 #[test]
+fn a_library_that_makes_its_own_output_passes_every_check() {
+    let scene = Scene::new();
+    let body = "return memoryview(array('f', map(add, x, y))).cast('B').cast('f', job.tensors[2].shape)";
+    let code = adder("fresh", body).replace("dtypes=[\"f32\"]", "dtypes=[\"f32\"], output=\"fresh\"");
+    scene.write("mine.py", &code);
+    let row = check(&scene, "mine.py", "").exits(0).row("mine/fresh");
+    assert_eq!((&row["status"], &row["evidence"]["output"]), (&"ok".into(), &"fresh".into()), "{row}");
+}
+
+#[test]
 fn wrong_ones_get_a_command_that_shows_the_same() {
     let scene = Scene::new();
     for (name, body) in [
