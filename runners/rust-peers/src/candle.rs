@@ -1,18 +1,25 @@
-//! candle: tensors over the given memory in, tensors of its own out.
+//! candle: tensors over the given memory in, tensors of its own out, which are copied.
 
 use crate::product::{F32_F64, Product, threads};
 use candle_core::{Device, Storage, Tensor, WithDType};
 use roofline_runner::{Dtype, Element, Entry, Input, Job, Kernel, Output, Ready, Refusal, failed};
 use std::mem::ManuallyDrop;
+use std::ops::Deref;
 
 const NAME: &str = "rust-peers/candle";
 
 pub const ENTRIES: &[Entry] = &[
-    entry("add", &[Dtype::F32, Dtype::F64, Dtype::F16, Dtype::Bf16], "x + y of candle's tensors", false, add),
-    entry("softmax", F32_F64, "candle_nn::ops::softmax_last_dim", true, softmax),
-    entry("rms-norm", &[Dtype::F32], "candle_nn::ops::rms_norm", true, rms_norm),
-    entry("matmul", F32_F64, "candle's Tensor::matmul", true, matmul),
-    entry("matmul.nn", F32_F64, "candle's Tensor::matmul", true, matmul),
+    entry(
+        "add",
+        &[Dtype::F32, Dtype::F64, Dtype::F16, Dtype::Bf16],
+        "x + y of candle's tensors, copied",
+        false,
+        add,
+    ),
+    entry("softmax", F32_F64, "candle_nn::ops::softmax_last_dim, copied", true, softmax),
+    entry("rms-norm", &[Dtype::F32], "candle_nn::ops::rms_norm, copied", true, rms_norm),
+    entry("matmul", F32_F64, "candle's Tensor::matmul, copied", true, matmul),
+    entry("matmul.nn", F32_F64, "candle's Tensor::matmul, copied", true, matmul),
 ];
 
 const fn entry(
@@ -37,7 +44,7 @@ struct Borrowed<T> {
 
 impl<T: Number> Borrowed<T> {
     fn new(memory: Input<T>, shape: &[usize]) -> Result<Borrowed<T>, Refusal> {
-        assert_eq!(memory.len(), shape.iter().product(), "the shape is that of the memory");
+        assert_eq!(memory.len(), shape.iter().product::<usize>(), "the shape is that of the memory");
         let length = memory.len();
         // SAFETY: the vector is never dropped, which `ManuallyDrop` sees to, and never grown or written, as
         // candle's storage is not; it is read as long as `_memory` holds the mapping.
@@ -47,25 +54,29 @@ impl<T: Number> Borrowed<T> {
     }
 }
 
+/// Used as a whole, so that a closure that captures it holds the memory as well.
+impl<T> Deref for Borrowed<T> {
+    type Target = Tensor;
+
+    fn deref(&self) -> &Tensor {
+        &self.tensor
+    }
+}
+
 fn told(error: candle_core::Error) -> Refusal {
     failed(error.to_string())
 }
 
-/// A computation whose result candle allocates; it is copied off the clock.
-struct Fresh<T, F> {
+/// A computation whose result candle allocates. It is copied into the given memory on the clock, as whoever
+/// needs it there would: launches whose outputs nobody can see are not believed.
+struct Copied<T, F> {
     compute: F,
-    result: Option<Tensor>,
     output: Output<T>,
 }
 
-impl<T: Number, F: Fn() -> candle_core::Result<Tensor>> Kernel for Fresh<T, F> {
+impl<T: Number, F: Fn() -> candle_core::Result<Tensor>> Kernel for Copied<T, F> {
     fn launch(&mut self) -> Result<(), Refusal> {
-        self.result = Some((self.compute)().map_err(told)?);
-        Ok(())
-    }
-
-    fn settle(&mut self) -> Result<(), Refusal> {
-        let Some(result) = &self.result else { return Ok(()) };
+        let result = (self.compute)().map_err(told)?;
         let (storage, layout) = result.storage_and_layout();
         let (Storage::Cpu(storage), Some((start, end))) = (&*storage, layout.contiguous_offsets()) else {
             return Err(failed("a result that does not lie in one piece in this memory"));
@@ -75,12 +86,12 @@ impl<T: Number, F: Fn() -> candle_core::Result<Tensor>> Kernel for Fresh<T, F> {
     }
 }
 
-fn fresh<T: Number>(
+fn copied<T: Number>(
     output: Output<T>,
     threads: usize,
     compute: impl Fn() -> candle_core::Result<Tensor> + 'static,
 ) -> Ready {
-    Ready::new(Fresh { compute, result: None, output }).fresh().threads(threads as u32)
+    Ready::new(Copied { compute, output }).threads(threads as u32).note("result", "copied, on the clock")
 }
 
 /// Calls a generic function with the element type of the job.
@@ -103,7 +114,7 @@ fn add_of<T: Number>(job: &mut Job) -> Result<Ready, Refusal> {
     let shape = [job.axis("rows")?, job.axis("cols")?];
     let x = Borrowed::<T>::new(job.input("x")?, &shape)?;
     let y = Borrowed::<T>::new(job.input("y")?, &shape)?;
-    Ok(fresh::<T>(job.output("z")?, 1, move || &*x.tensor + &*y.tensor))
+    Ok(copied::<T>(job.output("z")?, 1, move || &*x + &*y))
 }
 
 fn softmax(job: &mut Job) -> Result<Ready, Refusal> {
@@ -113,14 +124,14 @@ fn softmax(job: &mut Job) -> Result<Ready, Refusal> {
 fn softmax_of<T: Number>(job: &mut Job) -> Result<Ready, Refusal> {
     let x = Borrowed::<T>::new(job.input("x")?, &[job.axis("rows")?, job.axis("cols")?])?;
     let threads = threads(job)?;
-    Ok(fresh::<T>(job.output("y")?, threads, move || candle_nn::ops::softmax_last_dim(&x.tensor)))
+    Ok(copied::<T>(job.output("y")?, threads, move || candle_nn::ops::softmax_last_dim(&x)))
 }
 
 fn rms_norm(job: &mut Job) -> Result<Ready, Refusal> {
     let (rows, cols, threads) = (job.axis("rows")?, job.axis("cols")?, threads(job)?);
     let x = Borrowed::<f32>::new(job.input("x")?, &[rows, cols])?;
     let w = Borrowed::<f32>::new(job.input("w")?, &[cols])?;
-    Ok(fresh::<f32>(job.output("y")?, threads, move || candle_nn::ops::rms_norm(&x.tensor, &w.tensor, 1e-6)))
+    Ok(copied::<f32>(job.output("y")?, threads, move || candle_nn::ops::rms_norm(&x, &w, 1e-6)))
 }
 
 fn matmul(job: &mut Job) -> Result<Ready, Refusal> {
@@ -130,6 +141,6 @@ fn matmul(job: &mut Job) -> Result<Ready, Refusal> {
 fn matmul_of<T: Number>(job: &mut Job) -> Result<Ready, Refusal> {
     let Product { a, b, c, m, n, k, is_nn, threads } = Product::<T>::of(job)?;
     let a = Borrowed::new(a, &[m, k])?;
-    let b = Borrowed::new(b, if is_nn { &[k, n] } else { &[n, k] })?;
-    Ok(fresh::<T>(c, threads, move || if is_nn { a.tensor.matmul(&b.tensor) } else { a.tensor.matmul(&b.tensor.t()?) }))
+    let b = Borrowed::new(b, &if is_nn { [k, n] } else { [n, k] })?;
+    Ok(copied::<T>(c, threads, move || if is_nn { a.matmul(&b) } else { a.matmul(&b.t()?) }))
 }

@@ -24,8 +24,25 @@ fn multiply<T: Element>(job: &mut Job, zero: T, one: T) -> Result<Ready, Refusal
         // SAFETY: with these sizes and steps exactly the elements of the three tensors are reached.
         unsafe {
             ::gemm::gemm(
-                m, n, k, c, 1, n as isize, false, a, 1, k as isize, b, b_column, b_row, zero, one, false,
-                false, false, parallelism,
+                m,
+                n,
+                k,
+                c,
+                1,
+                n as isize,
+                false,
+                a,
+                1,
+                k as isize,
+                b,
+                b_column,
+                b_row,
+                zero,
+                one,
+                false,
+                false,
+                false,
+                parallelism,
             );
         }
     };

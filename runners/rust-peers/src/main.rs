@@ -26,6 +26,9 @@ const PEERS: &[(&str, &str, &[Entry])] = &[
 ];
 
 fn main() -> ExitCode {
+    // The thread that launches is one of the pool, as many as RAYON_NUM_THREADS says; else it would be one more.
+    let pool = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
+    pool.expect("no pool was made before");
     let versions: Vec<String> = PEERS.iter().map(|(name, version, _)| format!("{name} {version}")).collect();
     let entries: Vec<Entry> = PEERS.iter().flat_map(|(_, _, entries)| *entries).copied().collect();
     serve(Table::new("rust-peers", &versions.join(", "), entries.leak()))

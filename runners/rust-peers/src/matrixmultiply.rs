@@ -28,7 +28,9 @@ fn prepare(job: &mut Job) -> Result<Ready, Refusal> {
                 let (m, n, k) = (p.m, p.n, p.k);
                 let (a, b, c) = (p.a.as_ptr(), p.b.as_ptr(), p.c.as_mut_ptr());
                 // SAFETY: with these sizes and steps exactly the elements of the three tensors are reached.
-                unsafe { $function(m, k, n, 1.0, a, k as isize, 1, b, b_row, b_column, 0.0, c, n as isize, 1) };
+                unsafe {
+                    $function(m, k, n, 1.0, a, k as isize, 1, b, b_row, b_column, 0.0, c, n as isize, 1)
+                };
             };
             Ok(Ready::new(launch).threads(threads))
         }};

@@ -8,7 +8,7 @@ use roofline_runner::{Dtype, Element, Entry, Job, Ready, Refusal};
 use std::ops::Add;
 
 const ABOUT: &str = "ndarray's general_mat_mul on the given memory";
-const [PRODUCT, PRODUCT_NN]: [Entry; 2] = product::entries("rust-peers/ndarray", ABOUT, F32_F64, prepare);
+const PRODUCTS: [Entry; 2] = product::entries("rust-peers/ndarray", ABOUT, F32_F64, prepare);
 
 pub const ENTRIES: &[Entry] = &[
     Entry {
@@ -19,8 +19,8 @@ pub const ENTRIES: &[Entry] = &[
         parallel: true,
         prepare: prepare_add,
     },
-    PRODUCT,
-    PRODUCT_NN,
+    PRODUCTS[0],
+    PRODUCTS[1],
 ];
 
 /// Shapes are those of the case, so that a view of them can be had.

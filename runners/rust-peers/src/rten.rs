@@ -1,29 +1,13 @@
-//! rten: its matrix product and its softmax, which are crates of their own.
+//! rten: its matrix product, which is a crate of its own.
 
 use crate::product::{self, Product};
 use roofline_runner::{Dtype, Entry, Job, Ready, Refusal};
 use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmUninitOptions};
-use rten_simd::SimdOp;
-use rten_tensor::prelude::*;
 use rten_tensor::NdTensorView;
-use rten_vecmath::Softmax;
 use std::mem::MaybeUninit;
 
 const ABOUT: &str = "rten-gemm's GemmExecutor on the given memory";
-const [PRODUCT, PRODUCT_NN]: [Entry; 2] = product::entries("rust-peers/rten", ABOUT, &[Dtype::F32], prepare);
-
-pub const ENTRIES: &[Entry] = &[
-    Entry {
-        implementation: "rust-peers/rten",
-        operation: "softmax",
-        dtypes: &[Dtype::F32],
-        about: "rten-vecmath's Softmax, a row at a time",
-        parallel: false,
-        prepare: prepare_softmax,
-    },
-    PRODUCT,
-    PRODUCT_NN,
-];
+pub const ENTRIES: &[Entry] = &product::entries("rust-peers/rten", ABOUT, &[Dtype::F32], prepare);
 
 fn prepare(job: &mut Job) -> Result<Ready, Refusal> {
     let mut p = Product::<f32>::of(job)?;
@@ -40,15 +24,6 @@ fn prepare(job: &mut Job) -> Result<Ready, Refusal> {
         product.unwrap_or_else(|error| panic!("{error:?}"));
     };
     Ok(Ready::new(launch).threads(threads as u32).note("kernel", kernel))
-}
-
-fn prepare_softmax(job: &mut Job) -> Result<Ready, Refusal> {
-    let (x, mut y, cols) = (job.input::<f32>("x")?, job.output::<f32>("y")?, job.axis("cols")?);
-    Ok(Ready::new(move || {
-        for (x, y) in x.chunks(cols).zip(y.chunks_mut(cols)) {
-            Softmax::new(x, as_uninit(y)).dispatch();
-        }
-    }))
 }
 
 fn as_uninit(values: &mut [f32]) -> &mut [MaybeUninit<f32>] {

@@ -22,7 +22,7 @@ fn operations_formats_devices_and_suites_are_listed() {
     let devices = scene.call("list devices").exits(0).stdout;
     assert!(devices.starts_with("cpu  ") && devices.contains(" cores"), "{devices}");
     let suites = scene.call("list suites").exits(0).stdout;
-    assert!(suites.starts_with("quick ") && suites.contains(" cases "), "{suites}");
+    assert!(suites.contains("quick ") && suites.contains(" cases "), "{suites}");
 }
 
 #[test]
