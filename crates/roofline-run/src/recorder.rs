@@ -122,3 +122,24 @@ pub fn roughly(time: Duration) -> String {
         seconds => format!("{} min", seconds / 60),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_sort_by_time_and_times_are_to_the_millisecond() {
+        let (first, second) = (new_id(), new_id());
+        assert!(first < second, "{first} {second}");
+        let now = now();
+        let fraction =
+            now.strip_suffix('Z').and_then(|now| now.split_once('.')).map_or("", |(_, digits)| digits);
+        assert!(now.ends_with('Z') && fraction.len() <= 3, "{now}");
+    }
+
+    #[test]
+    fn durations_for_people() {
+        let roughly = |milliseconds| roughly(Duration::from_millis(milliseconds));
+        assert_eq!([roughly(250), roughly(90_000), roughly(600_000)], ["250 ms", "90 s", "10 min"]);
+    }
+}

@@ -198,3 +198,23 @@ fn the_projection_passes_the_honest_and_names_the_rows_of_a_wrong_tile() {
         }
     }
 }
+
+#[test]
+fn operations_that_the_gate_could_not_work_with_are_not_brought() {
+    let own = |change: fn(&mut Operation)| {
+        let mut operation = Operation { name: "own", ..add::OPERATION };
+        change(&mut operation);
+        operation.check(OPERATIONS.iter().copied())
+    };
+    assert_eq!(own(|_| {}), Ok(()));
+    for (change, why) in [
+        ((|own| own.name = "softmax") as fn(&mut Operation), "of this name already"),
+        (|own| own.name = "Own", "lowercase"),
+        (|own| own.axes = &[], "axes"),
+        (|own| own.axes = &[Axis { name: "m", about: "" }, Axis { name: "m", about: "" }], "axes"),
+        (|own| own.precisions = &[], "precision"),
+        (|own| own.fills = &[Fill::Uniform, Fill::Normal], "families"),
+    ] {
+        assert!(own(change).unwrap_err().contains(why), "{why}");
+    }
+}
