@@ -56,9 +56,9 @@ mod tests {
         let with = |set: &'static [(&str, &str)]| {
             move |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
         };
-        let home = with(&[("HOME", "/home/me")]);
-        assert_eq!(data_of(home), Some(PathBuf::from("/home/me/.local/share/roofline")));
-        assert_eq!(cache_of(home), Some(PathBuf::from("/home/me/.cache/roofline")));
+        let home = with(&[("HOME", "/h")]);
+        assert_eq!(data_of(home), Some(PathBuf::from("/h/.local/share/roofline")));
+        assert_eq!(cache_of(home), Some(PathBuf::from("/h/.cache/roofline")));
         let standard = with(&[("HOME", "/h"), ("XDG_DATA_HOME", "/data"), ("XDG_CACHE_HOME", "/cache")]);
         assert_eq!(data_of(standard), Some(PathBuf::from("/data/roofline")));
         assert_eq!(cache_of(standard), Some(PathBuf::from("/cache/roofline")));

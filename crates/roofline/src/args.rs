@@ -119,7 +119,7 @@ pub struct Install {
 impl Install {
     /// Where the runner is found.
     pub fn places(&self) -> Places {
-        Places { runner: self.runner.clone(), store: self.store.clone(), python: Vec::new() }
+        Places { runner: self.runner.clone(), store: self.store.clone(), ..Places::default() }
     }
 }
 

@@ -192,7 +192,8 @@ fn check_named(
             format!("it has {}", has.join("; "))
         };
         let wanted = list(forms.iter().map(String::as_str));
-        let why = format!("nothing is selected: `{option} {}` has no implementation of {wanted}", path.display());
+        let why =
+            format!("nothing is selected: `{option} {}` has no implementation of {wanted}", path.display());
         return Err(Problem::nothing(why, hint));
     }
     Ok(())
