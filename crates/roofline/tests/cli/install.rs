@@ -1,12 +1,12 @@
 //! `roofline runners install`: environments of Roofline's own, whole or not at all.
 
-use crate::scene::{Outcome, Scene};
+use crate::scene::{Outcome, Scene, say};
 
 /// Whether pip found no package index, which is said and costs the rest of the test.
 pub fn no_index(outcome: &Outcome) -> bool {
     let absent = outcome.code == 1 && outcome.stderr.contains("pip could not install what `numpy` needs");
     if absent {
-        eprintln!("skipped: pip reaches no package index\n{}", outcome.stderr);
+        say(&format!("skipped: pip reaches no package index\n{}", outcome.stderr));
     }
     absent
 }

@@ -1,7 +1,6 @@
 //! The peers that are there: whatever they offer is right, on odd shapes and on two threads.
 
-use crate::scene::{Outcome, Scene};
-use std::io::Write;
+use crate::scene::{Outcome, Scene, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,10 +12,6 @@ const CASES: &str = "matmul/f32/m=7,n=31,k=129 matmul/f32/m=129,n=7,k=31/threads
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners").join(name).canonicalize().unwrap()
-}
-
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Every row that is offered is right.

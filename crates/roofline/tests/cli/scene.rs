@@ -3,6 +3,7 @@
 use roofline_core::record::Record;
 use roofline_store::{Filter, Store};
 use serde_json::Value;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -10,6 +11,11 @@ use std::time::{Duration, Instant};
 
 /// What is given to a machine that is busy with other things before a test says that it hangs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Says what a test leaves out, past what captures its output.
+pub fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
 
 pub struct Scene {
     folder: tempfile::TempDir,

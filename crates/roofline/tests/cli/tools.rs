@@ -1,9 +1,8 @@
 //! Real tools at both ends: files that hyperfine and Google Benchmark have just written are imported, and Google's
 //! own script compares two files that were exported. `cargo xtask test` installs them; elsewhere a test says
 //! what it lacks. Criterion is held in `roofline-report`, as a library.
-#![expect(clippy::print_stderr, reason = "says what was skipped")]
 
-use crate::scene::Scene;
+use crate::scene::{Scene, say};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -39,7 +38,7 @@ fn is_there(program: &str) -> bool {
     command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     let there = command.status().is_ok_and(|status| status.success());
     if !there {
-        eprintln!("skipped: no {program}; `cargo xtask test` installs it");
+        say(&format!("skipped: no {program}; `cargo xtask test` installs it"));
     }
     there
 }
@@ -63,7 +62,7 @@ fn what_hyperfine_writes_is_read() {
 #[test]
 fn what_google_benchmark_writes_is_read() {
     if !is_there("g++") || !Path::new("/usr/include/benchmark/benchmark.h").exists() {
-        eprintln!("skipped: no Google Benchmark; `cargo xtask test` installs it");
+        say("skipped: no Google Benchmark; `cargo xtask test` installs it");
         return;
     }
     let scene = Scene::new();
@@ -92,9 +91,7 @@ fn google_benchmarks_script_compares_what_is_written() {
     let python = std::env::var("ROOFLINE_PYTHON").unwrap_or("python3".to_owned());
     let has_scipy = Command::new(&python).args(["-c", "import scipy"]).stderr(Stdio::null()).status();
     if !Path::new(COMPARE).exists() || !has_scipy.is_ok_and(|status| status.success()) {
-        eprintln!(
-            "skipped: no compare.py of libbenchmark-tools, or no SciPy; `cargo xtask test` installs them"
-        );
+        say("skipped: no compare.py of libbenchmark-tools, or no SciPy; `cargo xtask test` installs them");
         return;
     }
     let scene = Scene::new();
