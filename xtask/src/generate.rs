@@ -18,13 +18,20 @@ use std::process::ExitCode;
 struct Generator {
     name: &'static str,
     make: fn(&Path, word: &str) -> Result<Option<String>, Failure>,
+    /// Whether the part as it stands is at odds with what is made here.
+    is_stale: fn(old: &str, new: &str) -> bool,
 }
 
 const GENERATORS: &[Generator] = &[
-    Generator { name: "readme-table", make: readme_table::make },
-    Generator { name: "cli-help", make: cli_help::make },
-    Generator { name: "support", make: support::make },
+    Generator { name: "readme-table", make: readme_table::make, is_stale: differs },
+    Generator { name: "cli-help", make: cli_help::make, is_stale: differs },
+    Generator { name: "support", make: support::make, is_stale: support::is_stale },
 ];
+
+/// Everything is made alike on every machine.
+fn differs(old: &str, new: &str) -> bool {
+    old.trim() != new.trim()
+}
 
 const BEGIN: &str = "<!-- generated: ";
 const END: &str = "<!-- end -->";
@@ -44,7 +51,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
 
 /// Fails when a part is not what its generator makes now.
 pub(crate) fn compare(root: &Path) -> Result<(), Failure> {
-    let stale: Vec<String> = changed_documents(root)?.into_iter().map(|(path, _)| path).collect();
+    let stale: Vec<String> = changed_documents(root, |generator, old, new| (generator.is_stale)(old, new))?
+        .into_iter()
+        .map(|(path, _)| path)
+        .collect();
     if stale.is_empty() {
         return Ok(());
     }
@@ -53,7 +63,7 @@ pub(crate) fn compare(root: &Path) -> Result<(), Failure> {
 }
 
 fn write(root: &Path) -> Result<(), Failure> {
-    for (path, text) in changed_documents(root)? {
+    for (path, text) in changed_documents(root, |_, old, new| differs(old, new))? {
         std::fs::write(root.join(&path), text).map_err(|error| {
             Failure::new("generate", format!("`{path}`: {error}"), "make the file writable")
         })?;
@@ -62,20 +72,23 @@ fn write(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Documents whose generated parts differ, with the text that they should have.
-fn changed_documents(root: &Path) -> Result<Vec<(String, String)>, Failure> {
+/// Documents with parts that `is_changed`, with the text that they should have.
+fn changed_documents(
+    root: &Path,
+    is_changed: fn(&Generator, old: &str, new: &str) -> bool,
+) -> Result<Vec<(String, String)>, Failure> {
     let tree = Tree::read(root)?;
     let mut changed = Vec::new();
     for path in tree.files_named(&["md"]) {
         let Some(text) = tree.text(path) else { continue };
-        let new = regenerate(&text, &|part| {
+        let new = regenerate(&text, &|part, old| {
             let (name, word) = part.split_once(' ').unwrap_or((part, ""));
             let generator = GENERATORS.iter().find(|generator| generator.name == name).ok_or_else(|| {
                 let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
                 let hint = format!("known generators: {}", known.join(", "));
                 Failure::new("generate", format!("`{path}` asks for `{name}`, which nothing makes"), hint)
             })?;
-            (generator.make)(root, word)
+            Ok((generator.make)(root, word)?.filter(|new| is_changed(generator, old, new)))
         })
         .map_err(|failure| Failure { why: format!("`{path}`: {}", failure.why), ..failure })?;
         if new != text {
@@ -86,7 +99,10 @@ fn changed_documents(root: &Path) -> Result<Vec<(String, String)>, Failure> {
 }
 
 /// `text` with each part made anew. Markers inside code blocks are text about markers.
-fn regenerate(text: &str, make: &dyn Fn(&str) -> Result<Option<String>, Failure>) -> Result<String, Failure> {
+fn regenerate(
+    text: &str,
+    make: &dyn Fn(&str, &str) -> Result<Option<String>, Failure>,
+) -> Result<String, Failure> {
     let fenced = fenced_lines(text);
     let mut lines = text.lines().enumerate();
     let mut new = String::new();
@@ -103,7 +119,7 @@ fn regenerate(text: &str, make: &dyn Fn(&str) -> Result<Option<String>, Failure>
             let hint = format!("write `{END}` on its own line after it");
             return Err(Failure::new("generate", format!("line {}: `{name}` has no end", number + 1), hint));
         }
-        match make(name)? {
+        match make(name, &old.join("\n"))? {
             Some(part) => new += &format!("\n{}\n\n", part.trim()),
             None => old.iter().for_each(|line| new += &format!("{line}\n")),
         }
@@ -117,7 +133,7 @@ fn regenerate(text: &str, make: &dyn Fn(&str) -> Result<Option<String>, Failure>
 mod tests {
     use super::*;
 
-    fn shout(name: &str) -> Result<Option<String>, Failure> {
+    fn shout(name: &str, _: &str) -> Result<Option<String>, Failure> {
         match name {
             "empty" => Ok(None),
             "broken" => Err(Failure::new("generate", "broken", "")),

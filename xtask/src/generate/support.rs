@@ -43,6 +43,19 @@ pub(super) fn make(root: &Path, runner: &str) -> Result<Option<String>, Failure>
     Ok(found.version.as_deref().map(|version| describe(found, version)))
 }
 
+/// Whether the page lacks something of the version that it tells of. A machine may have less than the one
+/// that it was made on, whose processor has other units, or another version.
+pub(super) fn is_stale(old: &str, new: &str) -> bool {
+    let version = |text: &str| text.trim().lines().next().map(str::to_owned);
+    let columns =
+        |text: &str| text.lines().find(|line| line.starts_with("| implementation")).map(str::to_owned);
+    let rows = new.lines().filter(|line| line.starts_with("| `"));
+    old.trim().is_empty()
+        || version(old) == version(new)
+            && (columns(old) != columns(new)
+                || rows.into_iter().any(|row| !old.lines().any(|line| line == row)))
+}
+
 fn describe(runner: &Runner, version: &str) -> String {
     // In the order of the offers, which is that of the registry.
     let mut operations: Vec<&str> = Vec::new();
@@ -74,6 +87,16 @@ fn describe(runner: &Runner, version: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_that_has_more_is_not_stale() {
+        let page = "\nVersion 1.2, on cpu.\n\n| implementation | add |\n|---|---|\n| `x/a` | f32 |\n| `x/b` | f32 |\n";
+        assert!(!is_stale(page, &page.replace("| `x/b` | f32 |\n", "")));
+        assert!(!is_stale(page, &page.replace("1.2", "1.3").replace("f32", "f64")));
+        assert!(is_stale(page, &page.replace("`x/b` | f32", "`x/b` | f32 f64")));
+        assert!(is_stale(page, &page.replace("add |", "softmax |")));
+        assert!(is_stale("", page));
+    }
 
     #[test]
     fn an_operation_is_a_column_and_probes_are_left_out() {
