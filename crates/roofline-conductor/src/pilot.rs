@@ -29,6 +29,10 @@ const BLOCK: Duration = Duration::from_millis(100);
 const LONG_BLOCK: Duration = Duration::from_millis(200);
 /// What a set takes besides, for one row.
 const SET_UP: Duration = Duration::from_millis(30);
+/// Tries that show whether a launch goes cold, by how much it must, and for launches below which length.
+const CHILLS: usize = 7;
+const CHILLED: f64 = 1.05;
+const LONGEST_CHILL: Duration = Duration::from_millis(5);
 /// Passes over all probes; then over those that may still be the fastest of their family, in as much time.
 const PASSES: usize = 3;
 const FINAL_PASSES: usize = 16;
@@ -64,10 +68,16 @@ pub fn fly(
     };
     let timer = timer();
     let hub_speed = lanes[hub].speed.unwrap_or_default();
-    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
-        let Some(speed) = lane.speed else { continue };
+    let place = format!("{}, pilot", instance.case);
+    let hub_chills = chills(stage, &mut lanes[hub], hub_speed, &place)?;
+    for lane in lanes.iter_mut() {
+        let Some(speed) = lane.speed.filter(|_| lane.is_live()) else { continue };
         let (quicker, slower) = (speed.min(hub_speed), speed.max(hub_speed));
-        lane.course = Some(course(stage, instance.case.cache, quicker, slower, timer));
+        let mut course = course(stage, instance.case.cache, quicker, slower, timer);
+        if course.kind == Kind::Long && (hub_chills || chills(stage, lane, hub_speed, &place)?) {
+            course.warmup = 1;
+        }
+        lane.course = Some(course);
     }
     Ok(Some(Setting { hub, limit }))
 }
@@ -75,6 +85,25 @@ pub fn fly(
 fn fastest(lanes: &[Lane], fits: impl Fn(&Lane) -> bool) -> Option<usize> {
     let live = lanes.iter().enumerate().filter(|(_, lane)| lane.is_live() && fits(lane));
     live.filter_map(|(index, lane)| Some((lane.speed?, index))).min().map(|(_, index)| index)
+}
+
+/// Whether a launch after another's turn takes longer than the next one: an interpreter and its library go
+/// cold meanwhile, and a visit of one launch would measure that. Launches that outlast it by far do not care.
+fn chills(stage: &mut Stage, lane: &mut Lane, gap: Duration, place: &str) -> Result<bool, Stop> {
+    let is_long = lane.speed.is_some_and(|speed| (LONG..LONGEST_CHILL).contains(&speed));
+    if lane.is_probe() || !lane.is_live() || !is_long {
+        return Ok(false);
+    }
+    let mut ratios = Vec::new();
+    for _ in 0..CHILLS {
+        std::thread::sleep(gap.min(LONGEST_CHILL));
+        let times = lane.attempt(stage, place, |lane, stage| timing::sample(stage, lane, (0, 2, 1)))?;
+        let Some([first, next]) = times.as_deref().and_then(|times| times.first_chunk()) else {
+            return Ok(false);
+        };
+        ratios.push(first / next);
+    }
+    Ok(median(&ratios).is_some_and(|ratio| ratio > CHILLED))
 }
 
 /// How a lane and the hub are visited, alike, by the launches of the quicker and the slower of the two.

@@ -181,11 +181,11 @@ fn check_named(
         if runner.offers.iter().any(|offer| forms.contains(&offer.operation)) {
             continue;
         }
-        let has: Vec<String> = runner
-            .offers
-            .iter()
-            .map(|offer| format!("`{}` for `{}`: {}", offer.implementation, offer.operation, offer.about))
-            .collect();
+        let offer = |offer: &Offer| match offer.about.as_str() {
+            "" => format!("`{}` for `{}`", offer.implementation, offer.operation),
+            about => format!("`{}` for `{}`: {about}", offer.implementation, offer.operation),
+        };
+        let has: Vec<String> = runner.offers.iter().map(offer).collect();
         let hint = if has.is_empty() {
             "it offers nothing".to_owned()
         } else {

@@ -168,9 +168,13 @@ fn an_operation_that_the_library_lacks_is_said() {
     let scene = Scene::new();
     build(&scene, KERNELS);
     let words = "check softmax/f32/rows=5,cols=7 --lib ./mine.so";
-    scene
-        .call_with_store(words)
-        .complains(5, &["mine.so` has no implementation of `softmax`", "it has `add`"]);
+    scene.call_with_store(words).complains(
+        5,
+        &[
+            "mine.so` has no implementation of `softmax`",
+            "it has `mine/right` for `add`: one loop; `mine/off-by-one` for `add`;",
+        ],
+    );
     let words = format!("check {CASE} --lib ./mine.so -i mine/rihgt");
     scene.call_with_store(&words).complains(5, &["no such implementation of `add`"]);
     // What is remembered of a file is forgotten when the file changes.
@@ -234,7 +238,7 @@ fn what_is_no_library_of_kernels_is_refused_with_the_reason() {
     std::fs::copy(scene.path("mine.so"), scene.path("cpu.so")).unwrap();
     scene
         .call_with_store(&format!("check {CASE} --lib cpu.so"))
-        .complains(2, &["two runners are called `cpu`", "rename"]);
+        .complains(2, &["two runners are called `cpu`", "give the file another name"]);
 }
 
 #[test]
