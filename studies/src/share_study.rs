@@ -17,6 +17,9 @@ const ROWS: [(&str, &str); 3] = [
     ("matmul/bf16/m=1024,n=1024,k=1024", "cpu/amx"),
 ];
 
+/// Time for a row in each run: what is left of the noise between sets then is not what is asked for here.
+const BUDGET: &str = "10s";
+
 /// A share may move by this much of what the raw times move by, from the 5 % to the 95 % quantile.
 const MOST_SPREAD: f64 = 0.25;
 
@@ -46,7 +49,7 @@ pub fn study(runs: u32, time: Duration, mut report: impl FnMut(&str)) -> io::Res
         std::thread::sleep(due.saturating_sub(start.elapsed()));
         for (case, implementation) in ROWS {
             let output = Command::new(binaries.join("roofline"))
-                .args(["run", case, "-i", implementation, "--format", "jsonl", "--store"])
+                .args(["run", case, "-i", implementation, "--budget", BUDGET, "--format", "jsonl", "--store"])
                 .arg(folder.join("store.db"))
                 .output()?;
             let records = String::from_utf8_lossy(&output.stdout);
