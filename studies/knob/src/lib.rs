@@ -51,17 +51,20 @@ impl Task<'_> {
         cpu.pool.run_pieces(z, self.cols, self.cols, |offset, z| self.rows(cpu, offset / self.cols, z));
     }
 
-    /// Computes whole rows of the output from row `first` on, the second half before the first.
+    /// Computes whole rows of the output from row `first` on: the middle third, the first, the last.
     ///
-    /// Rows that are computed twice are the last of the first half: every name makes two calls, so that
-    /// the extra work costs no call, and all other rows come between, so that no cache saves it.
+    /// Rows that are computed twice are the last of the middle third, and again the first of the last call:
+    /// every name makes three calls, so that the extra work costs no call; a third of all rows comes between,
+    /// so that no cache near the core saves it; and every name begins and ends with the same rows, so that
+    /// none finds what the launch before it has left there.
     fn rows(&self, cpu: &Cpu, first: usize, z: &mut [f32]) {
         let rows = z.len() / self.cols;
-        let half = rows / 2;
-        let again = ((rows * self.extra + 50) / 100).min(half);
-        self.once(cpu, first + half - again, &mut z[(half - again) * self.cols..]);
-        if half > 0 {
-            self.once(cpu, first, &mut z[..half * self.cols]);
+        let (third, two_thirds) = (rows / 3, 2 * rows / 3);
+        let again = ((rows * self.extra + 50) / 100).min(two_thirds - third);
+        for part in [third..two_thirds, 0..third, two_thirds - again..rows] {
+            if !part.is_empty() {
+                self.once(cpu, first + part.start, &mut z[part.start * self.cols..part.end * self.cols]);
+            }
         }
     }
 
