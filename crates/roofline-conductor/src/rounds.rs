@@ -33,7 +33,7 @@ const LONGEST_WARM_UP: Duration = Duration::from_millis(50);
 const AGREE: f64 = 0.05;
 /// Most of a block that holding the clocks against each other may take.
 const DOUBLING_SHARE: f64 = 0.25;
-/// Judging takes no more than this share of the time between visits.
+/// Judging takes no more than this share of the time between pairs.
 const JUDGING_SHARE: f64 = 0.05;
 /// Pairs in one set, whatever the block.
 const MOST_PAIRS: u32 = 2000;
@@ -273,8 +273,9 @@ impl<'p> Contest<'p> {
             (false, true) => vec![hub, index],
             (false, false) => vec![index, hub],
         };
+        let is_judged = self.is_judged(stage, index);
         for side in sides {
-            if !self.visit(stage, instance, side, shape)? {
+            if !self.visit(stage, instance, side, shape, is_judged)? {
                 return Ok(());
             }
         }
@@ -304,17 +305,28 @@ impl<'p> Contest<'p> {
         visits.map(ratio).filter(|ratio| ratio.is_finite()).collect()
     }
 
-    /// One visit, judged if chance says so; false when the lane failed.
+    /// Whether a pair is judged: the first of a lane, and others by lot, as often as the time between pairs
+    /// allows. Both sides alike, but for probes: what a preparation does to a visit, it does to both.
+    fn is_judged(&self, stage: &mut Stage, index: usize) -> bool {
+        let (row, hub) = (&self.now[index], &self.now[self.setting.hub]);
+        let judging = if index == self.setting.hub { row.judging } else { row.judging + hub.judging };
+        let between = row.spent.as_secs_f64() / f64::from(row.visits.max(1));
+        let affordable = JUDGING_SHARE * between / judging.as_secs_f64().max(1e-9);
+        row.visits == 0 || stage.draws.below(1000) < (1000.0 * affordable).clamp(10.0, 1000.0) as u64
+    }
+
+    /// One visit; false when the lane failed. A probe computes nothing that could be judged.
     fn visit(
         &mut self,
         stage: &mut Stage,
         instance: &mut Instance,
         index: usize,
         shape: Shape,
+        is_judged: bool,
     ) -> Result<bool, Stop> {
         let place = self.place();
         let (lane, found) = (&mut self.lanes[index], &mut self.now[index]);
-        let is_judged = !lane.is_probe() && (found.visits == 0 || stage.draws.below(1000) < found.chance());
+        let is_judged = is_judged && !lane.is_probe();
         let start = Instant::now();
         pilot::flush_if_cold(instance);
         let times = lane.attempt(stage, &place, |lane, stage| {
@@ -512,15 +524,6 @@ impl<'p> Contest<'p> {
             }
             self.sets = turn.set + 1;
         }
-    }
-}
-
-impl Found {
-    /// Chance in a thousand that a visit is judged: as often as the time between visits allows.
-    fn chance(&self) -> u64 {
-        let visits = self.spent.as_secs_f64() / f64::from(self.visits.max(1));
-        let affordable = JUDGING_SHARE * visits / self.judging.as_secs_f64().max(1e-9);
-        (1000.0 * affordable).clamp(10.0, 1000.0) as u64
     }
 }
 

@@ -29,6 +29,21 @@ fn every_operation_is_checked() {
 }
 
 #[test]
+fn both_visits_of_a_pair_are_judged() {
+    let scene = Scene::new();
+    let words =
+        "run add/f32/rows=256,cols=4096 -i cpu/plain,cpu/vector --against cpu/plain --quick --format jsonl";
+    let rows = scene.call_with_store(words).exits(0).rows();
+    // The last visit of each set is judged besides; the hub may go on for a few sets with its probe.
+    let judged = |name: &str| {
+        let row = rows.iter().find(|row| row["implementation"] == name).unwrap();
+        let sets = row["rounds"]["to_hub"].as_array().unwrap().len() as u64;
+        row["gate"]["judged_visits"].as_u64().unwrap() - sets
+    };
+    assert!(judged("cpu/plain") >= judged("cpu/vector"), "{} {}", judged("cpu/plain"), judged("cpu/vector"));
+}
+
+#[test]
 fn every_operation_is_measured_and_every_format_says_so() {
     let scene = Scene::new();
     let cases = "add/f32/rows=3,cols=5 softmax/f16/rows=3,cols=5 rms-norm/bf16/rows=3,cols=5 \
