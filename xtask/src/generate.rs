@@ -98,11 +98,11 @@ fn changed_documents(
     Ok(changed)
 }
 
+/// Makes a part from what stands after `generated:` and the part as it is; `None` leaves it.
+type Make<'a> = dyn Fn(&str, &str) -> Result<Option<String>, Failure> + 'a;
+
 /// `text` with each part made anew. Markers inside code blocks are text about markers.
-fn regenerate(
-    text: &str,
-    make: &dyn Fn(&str, &str) -> Result<Option<String>, Failure>,
-) -> Result<String, Failure> {
+fn regenerate(text: &str, make: &Make) -> Result<String, Failure> {
     let fenced = fenced_lines(text);
     let mut lines = text.lines().enumerate();
     let mut new = String::new();
