@@ -20,10 +20,7 @@ impl Runner for Host {
     fn hello(&self) -> Hello {
         let offer = |entry: &Entry| Offer {
             implementation: format!("{}/{}", self.provider, bare(entry.implementation)),
-            operation: entry.operation.to_owned(),
-            dtypes: entry.dtypes.to_vec(),
-            about: entry.about.to_owned(),
-            parallel: entry.parallel,
+            ..entry.offer()
         };
         Hello {
             protocol: VERSION,

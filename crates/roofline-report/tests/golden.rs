@@ -2,6 +2,9 @@
 //!
 //! After a wanted change, `BLESS=1 cargo test -p roofline-report` writes them anew; look at the diff.
 
+mod hold;
+
+use hold::hold;
 use roofline_core::judge::Fault;
 use roofline_core::ops::Work;
 use roofline_core::pattern::Pattern;
@@ -12,17 +15,6 @@ use roofline_core::record::{
 };
 use roofline_core::units::{Bytes, Seconds};
 use roofline_report::{FOLDERS, FORMATS, Format, Report, Sort, Style, explain, scaling};
-use std::fs;
-use std::path::Path;
-
-fn hold(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, text).unwrap();
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert!(text == golden, "{name} has changed:\n{text}\n{} has:\n{golden}", path.display());
-}
 
 fn run() -> Run {
     Run {

@@ -1,19 +1,11 @@
 //! A machine's roofs as tables, as a plot and as SVG, held by the files in `tests/golden`.
 
+mod hold;
+
+use hold::hold;
 use roofline_core::roofs::{Bandwidth, Mix, Peak, Roofs, SCHEMA};
 use roofline_core::units::{Bytes, BytesPerSecond, FlopsPerSecond, Seconds};
 use roofline_report::{Style, roofline_plot, roofline_svg, roofs_table};
-use std::fs;
-use std::path::Path;
-
-fn hold(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, text).unwrap();
-    }
-    let golden = fs::read_to_string(&path).unwrap_or_default();
-    assert!(text == golden, "{name} has changed:\n{text}\n{} has:\n{golden}", path.display());
-}
 
 fn roofs() -> Roofs {
     let mut bandwidth = Vec::new();

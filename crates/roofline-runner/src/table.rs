@@ -21,6 +21,19 @@ pub struct Entry {
     pub prepare: fn(&mut Job) -> Result<Ready, Refusal>,
 }
 
+impl Entry {
+    /// What the conductor is told of it.
+    pub fn offer(&self) -> Offer {
+        Offer {
+            implementation: self.implementation.to_owned(),
+            operation: self.operation.to_owned(),
+            dtypes: self.dtypes.to_vec(),
+            about: self.about.to_owned(),
+            parallel: self.parallel,
+        }
+    }
+}
+
 /// A runner that offers the rows of a table.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -46,19 +59,12 @@ impl Table {
 
 impl Runner for Table {
     fn hello(&self) -> Hello {
-        let offer = |entry: &Entry| Offer {
-            implementation: entry.implementation.to_owned(),
-            operation: entry.operation.to_owned(),
-            dtypes: entry.dtypes.to_vec(),
-            about: entry.about.to_owned(),
-            parallel: entry.parallel,
-        };
         Hello {
             protocol: VERSION,
             runner: self.runner.clone(),
             version: self.version.clone(),
             devices: vec!["cpu".to_owned()],
-            offers: self.entries.iter().map(offer).collect(),
+            offers: self.entries.iter().map(Entry::offer).collect(),
             notes: self.notes.clone(),
         }
     }
