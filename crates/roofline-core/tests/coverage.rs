@@ -97,7 +97,7 @@ fn the_interval_at_the_last_look_errs_in_one_of_a_hundred() {
 fn an_interval_of_95_percent_over_fixed_sets_holds_in_95_percent() {
     let mut draws = Draws::new(2, 0);
     for kind in &KINDS {
-        for sets in [6, 12] {
+        for sets in [6, 12, 24] {
             const TRIES: usize = 1500;
             let held = (0..TRIES).filter(|_| {
                 let values: Vec<f64> = (0..sets).map(|_| kind.set(0.01, &mut draws)).collect();
