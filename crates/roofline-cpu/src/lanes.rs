@@ -25,6 +25,8 @@ pub use portable::Portable;
 
 /// The widest vector of all levels, in lanes.
 pub const MAX_LANES: usize = 16;
+/// The most rows of a register tile.
+pub const MAX_TILE_ROWS: usize = 14;
 
 /// One instruction set, seen as vectors of `LANES` numbers of 32 bits.
 ///

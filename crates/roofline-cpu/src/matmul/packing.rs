@@ -13,6 +13,10 @@ use super::factor::{Factor, Number};
 use crate::lanes::{Lanes, MAX_LANES};
 use crate::{Product, Vectorize};
 
+/// Vectors of a row that are asked for ahead: so many rows at once are more than
+/// the processor follows by itself.
+const AHEAD: usize = 4;
+
 /// Rows of `source` \[_,k\] as a panel: the elements `depth` of each row.
 /// Serves A, and B where it is \[n,k\]. Squares of it are transposed in
 /// registers, and written step by step: where a vector is wider than the panel,
@@ -34,6 +38,7 @@ pub(super) fn pack_rows<L: Lanes, T: Factor>(
             let rows = rows.clone().skip(first_lane);
             for (row, packed) in rows.zip(square.as_mut()) {
                 let row = &source[row * k..][depth.clone()][first_step * T::DEPTH..];
+                lanes.prefetch(row.as_ptr().wrapping_add(AHEAD * L::LANES * T::DEPTH));
                 *packed =
                     if row.len() >= L::LANES * T::DEPTH { T::load(lanes, row) } else { load_end(lanes, row) };
             }

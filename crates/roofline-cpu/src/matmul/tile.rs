@@ -2,9 +2,10 @@
 //!
 //! The innermost loop keeps `TILE_ROWS` rows of two vectors of C in registers
 //! and adds one outer product per step: two loads and `TILE_ROWS` broadcasts
-//! feed twice as many multiply-adds. Around it, a panel of B (`STEPS` deep)
-//! stays in the first cache while the panels of A pass by, and the packed
-//! block of A stays in the second while the panels of B pass by.
+//! feed twice as many multiply-adds. Around it, a panel of B and the packed
+//! block of A come from the second cache in time, because they are read front
+//! to back and the next panel is asked for ahead; what costs is C, whose rows
+//! lie on a page each, and so it is visited once in `STEPS` steps.
 
 use std::ops::Range;
 
@@ -12,15 +13,14 @@ use super::block::Block;
 use super::factor::{Factor, Number};
 use super::packing::pack_rows;
 use crate::Vectorize;
-use crate::lanes::Lanes;
+use crate::lanes::{Lanes, MAX_TILE_ROWS};
 use crate::scratch::Scratch;
 
-/// Steps of a sum between two visits to C, at most: a panel of B of this depth
-/// fills a first cache of 48 KiB, and what falls out of it comes from the second
-/// in time, while fewer visits to C save more.
-const STEPS: usize = 384;
-/// Rows of C in one tile, so that the packed block of A fits a second cache.
-pub(super) const ROWS: usize = 24 * 14;
+/// Steps of a sum between two visits to C, at most.
+const STEPS: usize = 1024;
+/// Rows of C in one tile, so that the packed block of A takes a quarter of a
+/// second cache of 2 MiB, which the sibling of the core may be using too.
+pub(super) const ROWS: usize = 8 * 14;
 /// Columns of C in one tile.
 pub(super) const COLS: usize = 1024;
 
@@ -93,17 +93,13 @@ fn sum_tile<L: Lanes, T: Factor>(
             let to = sums.cols().min(from + panel_width);
             for (index, strip) in packed.chunks_exact(strip_length).take(strips).enumerate() {
                 let rows = index * L::TILE_ROWS..sums.rows();
-                let mut ahead = Ahead::new(panel);
-                for row in rows.clone().take(L::TILE_ROWS) {
-                    let target = &sums.row(row)[from..to];
-                    ahead.push(target.as_ptr());
-                    ahead.push(&raw const target[target.len() - 1]);
-                }
                 // A share of the next panel of B for each strip of A.
                 let share = (steps * panel_width / LINE).div_ceil(strips);
-                for line in (index * share..(index + 1) * share).take(32) {
-                    let next = panel.as_ptr().wrapping_add(all_steps * panel_width);
-                    ahead.push(next.wrapping_add(line * LINE));
+                let next = panel.as_ptr().wrapping_add(all_steps * panel_width + index * share * LINE);
+                let mut ahead = Ahead { targets: [next; 2 * MAX_TILE_ROWS], next };
+                for (row, lines) in rows.clone().zip(ahead.targets.chunks_exact_mut(2)) {
+                    let target = &sums.row(row)[from..to];
+                    lines.copy_from_slice(&[target.as_ptr(), &raw const target[target.len() - 1]]);
                 }
                 let tile = outer_products::<L, T::Number>(lanes, strip, panel, &ahead);
                 for (row, v) in rows.zip(tile.as_ref()) {
@@ -121,27 +117,27 @@ fn sum_tile<L: Lanes, T: Factor>(
 /// Numbers in a cache line.
 const LINE: usize = 16;
 
-/// Cache lines to ask for while a register tile is computed, one in each step:
+/// Cache lines to ask for while a register tile is computed, one in each round:
 /// all at once would fill the queue of misses and stall.
 struct Ahead<N> {
-    lines: [*const N; 64],
-    count: usize,
+    /// Where the tile will be stored.
+    targets: [*const N; 2 * MAX_TILE_ROWS],
+    /// From here on line by line.
+    next: *const N,
 }
 
 impl<N> Ahead<N> {
-    const LINES: usize = 64;
-
     #[inline(always)]
-    fn new(any: &[N]) -> Self {
-        Self { lines: [any.as_ptr(); 64], count: 0 }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, line: *const N) {
-        self.lines[self.count % Self::LINES] = line;
-        self.count += 1;
+    fn line(&self, round: usize) -> *const N {
+        match self.targets.get(round) {
+            Some(&target) => target,
+            None => self.next.wrapping_add((round - self.targets.len()) * LINE),
+        }
     }
 }
+
+/// Steps of a round: with one at a time the counting would cost an eighth of the instructions.
+const ROUND: usize = 4;
 
 /// The register tile: the sum over all steps of a column of A times a row of B.
 #[inline(always)]
@@ -153,16 +149,29 @@ fn outer_products<L: Lanes, N: Number>(
 ) -> L::Tile<[N::Vector<L>; 2]> {
     let zero = N::splat(lanes, N::default());
     let mut tile = lanes.tile([zero; 2]);
-    let steps = a.chunks_exact(L::TILE_ROWS).zip(b.chunks_exact(2 * L::LANES));
-    for (step, (a, b)) in steps.enumerate() {
-        lanes.prefetch(ahead.lines[step % Ahead::<N>::LINES]);
-        let left = N::load(lanes, b);
-        let right = N::load(lanes, &b[L::LANES..]);
-        for (sums, &a) in tile.as_mut().iter_mut().zip(a) {
-            let a = N::splat(lanes, a);
-            sums[0] = N::multiply_add(lanes, a, left, sums[0]);
-            sums[1] = N::multiply_add(lanes, a, right, sums[1]);
+    let mut a_rounds = a.chunks_exact(ROUND * L::TILE_ROWS);
+    let mut b_rounds = b.chunks_exact(ROUND * 2 * L::LANES);
+    for (round, (a, b)) in (&mut a_rounds).zip(&mut b_rounds).enumerate() {
+        lanes.prefetch(ahead.line(round));
+        for step in 0..ROUND {
+            add_product(lanes, &a[step * L::TILE_ROWS..], &b[step * 2 * L::LANES..], &mut tile);
         }
     }
+    let rest = a_rounds.remainder().chunks_exact(L::TILE_ROWS);
+    for (a, b) in rest.zip(b_rounds.remainder().chunks_exact(2 * L::LANES)) {
+        add_product(lanes, a, b, &mut tile);
+    }
     tile
+}
+
+/// One step: the outer product of `TILE_ROWS` numbers of A and two vectors of B.
+#[inline(always)]
+fn add_product<L: Lanes, N: Number>(lanes: L, a: &[N], b: &[N], tile: &mut L::Tile<[N::Vector<L>; 2]>) {
+    let left = N::load(lanes, b);
+    let right = N::load(lanes, &b[L::LANES..]);
+    for (sums, &a) in tile.as_mut().iter_mut().zip(a) {
+        let a = N::splat(lanes, a);
+        sums[0] = N::multiply_add(lanes, a, left, sums[0]);
+        sums[1] = N::multiply_add(lanes, a, right, sums[1]);
+    }
 }
