@@ -1,12 +1,14 @@
-"""JAX as a peer: each formula under `jit`, timed until its result is ready.
+"""JAX as a peer: each formula under `jit`, on CPU and GPU, timed until its result is ready.
 
 JAX writes into no given memory, so the output is fresh and copied off the clock. bf16 and f16 are
 computed in f32 and rounded once, at the output, as the cases declare. XLA flushes subnormal numbers to
-zero, which many small results of a softmax are, so that one is offered for f16 alone.
+zero, which many small results of a softmax are, so that one is offered for f16 alone. On a GPU products are
+asked for in the highest precision, as f32 would be rounded to tf32 otherwise.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -24,19 +26,31 @@ except ImportError as error:
 # A launch is waited for anyway, and so it runs on the thread that waits, not on one more.
 jax.config.update("jax_cpu_enable_async_dispatch", False)
 
+CPU = jax.devices("cpu")[0]
 FLOATS = ["f64", "f32", "f16", "bf16"]
 EPSILON = 1e-6
 
-runner = Runner("jax", version=jax.__version__, notes={"jaxlib": jax.lib.__version__})
+GPUS = {}
+with contextlib.suppress(RuntimeError):  # There is none, or this JAX was made without.
+    GPUS = {f"cuda:{index}": gpu for index, gpu in enumerate(jax.devices("cuda"))}
+
+notes = {"jaxlib": jax.lib.__version__} | {name: gpu.device_kind for name, gpu in GPUS.items()}
+runner = Runner("jax", jax.__version__, ["cpu", *GPUS], notes)
 
 
 def offer(operation: str, dtypes: list[str]):
     """Offers a formula over arrays as an implementation."""
 
     def register(formula):
-        about = formula.__doc__
+        about, devices = formula.__doc__, ["cpu", "cuda"]
         runner.implementation(
-            "jax/jit", operation=operation, dtypes=dtypes, about=about, output="fresh", parallel=True
+            "jax/jit",
+            operation=operation,
+            dtypes=dtypes,
+            about=about,
+            output="fresh",
+            parallel=True,
+            devices=devices,
         )(lambda job: prepare(job, formula))
         return formula
 
@@ -90,7 +104,9 @@ def wide(x):
 def prepare(job: Job, formula):
     """Compiles, and hands over the inputs: without a copy where JAX can, which is at multiples of 64 bytes."""
     inputs = [tensor.array() for tensor in job.inputs]
-    arrays = [jax.device_put(array) for array in inputs]
+    if job.device != "cpu":
+        return prepare_on(GPUS[job.device], job, formula, inputs)
+    arrays = [jax.device_put(array, CPU) for array in inputs]
     shared = all(array.unsafe_buffer_pointer() == one.address for array, one in zip(arrays, job.inputs))
     job.notes["inputs"] = "shared" if shared else "copied at each launch: not at multiples of 64 bytes"
     call = jax.jit(formula)
@@ -98,7 +114,20 @@ def prepare(job: Job, formula):
         call(*arrays).block_until_ready()
     if shared:
         return lambda: call(*arrays).block_until_ready()
-    return lambda: call(*map(jax.device_put, inputs)).block_until_ready()
+    return lambda: call(*jax.device_put(inputs, CPU)).block_until_ready()
+
+
+def prepare_on(gpu: jax.Device, job: Job, formula, inputs: list):
+    """Compiles for a GPU, where launches follow one another and the last is waited for."""
+    arrays = jax.device_put(inputs, gpu)
+    with job.timed_note("compile"), jax.default_matmul_precision("highest"):
+        call = jax.jit(formula).lower(*arrays).compile()
+
+    def bring():
+        arrays[:] = jax.block_until_ready(jax.device_put(inputs, gpu))
+
+    job.elsewhere(bring, jax.block_until_ready, lambda result: result)
+    return lambda: call(*arrays)
 
 
 if __name__ == "__main__":

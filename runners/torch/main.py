@@ -1,9 +1,10 @@
-"""PyTorch as a peer: eager functions with `out=` where there is one, and the same compiled.
+"""PyTorch as a peer: eager functions with `out=` where there is one, and the same compiled, on CPU and GPU.
 
 bf16 and f16 accumulate in f32 and are rounded once, at the output, as the cases declare. Where a
 function of the library rounds in between (`rms_norm`), it is offered for the wide types only and the
 formula is written out for the others. oneDNN's bf16 products in AMX tiles let an infinity or NaN of one row
-spread to others, so where a processor has AMX they are offered without it alone.
+spread to others, so where a processor has AMX they are offered without it alone. On a GPU products keep
+their sums in f32, and a sample ends when the device has finished.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 
-from roofline_runner import Job, Runner  # before torch: this binds the clock
+from roofline_runner import Job, Runner, Unsupported  # before torch: this binds the clock
 
 try:
     import torch
@@ -30,35 +31,46 @@ torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompil
 WIDE = ["f64", "f32"]
 FLOATS = [*WIDE, "f16", "bf16"]
 AMX = torch.cpu._is_amx_tile_supported()
+CUDA = [*FLOATS, "i8"]
 PRODUCTS = [*(dtype for dtype in FLOATS if dtype != "bf16" or not AMX), "i8"]
 EPSILON = 1e-6
 
+ANYWHERE = ["cpu", "cuda"]
+
+torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+
+gpus = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
 notes = {"cpu capability": torch.backends.cpu.get_cpu_capability(), "threading": "OpenMP, parked when idle"}
-runner = Runner("torch", version=torch.__version__, notes=notes)
+notes |= {gpu: torch.cuda.get_device_name(gpu) for gpu in gpus}
+runner = Runner("torch", torch.__version__, ["cpu", *gpus], notes)
 
 
-@runner.implementation("torch/eager", operation="add", dtypes=FLOATS, parallel=True)
+@runner.implementation("torch/eager", operation="add", dtypes=FLOATS, parallel=True, devices=ANYWHERE)
 def add(job: Job):
     """torch.add with `out`."""
     x, y, z = tensors(job)
     return lambda: torch.add(x, y, out=z)
 
 
-@runner.implementation("torch/eager", operation="softmax", dtypes=FLOATS, parallel=True)
+@runner.implementation("torch/eager", operation="softmax", dtypes=FLOATS, parallel=True, devices=ANYWHERE)
 def softmax(job: Job):
     """torch.softmax with `out`."""
     x, y = tensors(job)
     return lambda: torch.softmax(x, -1, out=y)
 
 
-@runner.implementation("torch/eager", operation="rms-norm", dtypes=WIDE, output="fresh", parallel=True)
+@runner.implementation(
+    "torch/eager", operation="rms-norm", dtypes=WIDE, output="fresh", parallel=True, devices=ANYWHERE
+)
 def rms_norm(job: Job):
     """torch.nn.functional.rms_norm, which has no `out`."""
     x, w, _ = tensors(job)
     return lambda: torch.nn.functional.rms_norm(x, w.shape, w, EPSILON)
 
 
-@runner.implementation("torch/formula", operation="rms-norm", dtypes=FLOATS, parallel=True)
+@runner.implementation("torch/formula", operation="rms-norm", dtypes=FLOATS, parallel=True, devices=ANYWHERE)
 def rms_norm_by_formula(job: Job):
     """The formula, a function of torch for each step, in f32 at least."""
     return partial(normalise, *tensors(job))
@@ -73,37 +85,50 @@ def matmul_without_amx(job: Job):
     return matmul(job)
 
 
+@runner.implementation("torch/eager", operation="matmul.nn", dtypes=CUDA, devices=["cuda"])
+@runner.implementation("torch/eager", operation="matmul", dtypes=CUDA, devices=["cuda"])
 @runner.implementation("torch/eager", operation="matmul.nn", dtypes=PRODUCTS, parallel=True)
 @runner.implementation("torch/eager", operation="matmul", dtypes=PRODUCTS, parallel=True)
 def matmul(job: Job):
     """torch.mm with `out`; torch._int_mm for i8."""
+    refuse_odd_integers(job)
     a, b, c = tensors(job)
     return partial(multiply, a, b if job.variant == "nn" else b.t(), c)
 
 
-@runner.implementation("torch/compile", operation="add", dtypes=FLOATS, parallel=True)
+@runner.implementation("torch/compile", operation="add", dtypes=FLOATS, parallel=True, devices=ANYWHERE)
 def compiled_add(job: Job):
     """torch.compile of the sum."""
     return compiled(job, add_into)
 
 
-@runner.implementation("torch/compile", operation="softmax", dtypes=FLOATS, parallel=True)
+@runner.implementation("torch/compile", operation="softmax", dtypes=FLOATS, parallel=True, devices=ANYWHERE)
 def compiled_softmax(job: Job):
     """torch.compile of torch.softmax, in f32 at least."""
     return compiled(job, softmax_into)
 
 
-@runner.implementation("torch/compile", operation="rms-norm", dtypes=FLOATS, parallel=True)
+@runner.implementation("torch/compile", operation="rms-norm", dtypes=FLOATS, parallel=True, devices=ANYWHERE)
 def compiled_rms_norm(job: Job):
     """torch.compile of the formula, in f32 at least."""
     return compiled(job, normalise)
 
 
+@runner.implementation("torch/compile", operation="matmul.nn", dtypes=CUDA, devices=["cuda"])
+@runner.implementation("torch/compile", operation="matmul", dtypes=CUDA, devices=["cuda"])
 @runner.implementation("torch/compile", operation="matmul.nn", dtypes=PRODUCTS, parallel=True)
 @runner.implementation("torch/compile", operation="matmul", dtypes=PRODUCTS, parallel=True)
 def compiled_matmul(job: Job):
     """torch.compile of torch.mm, of torch._int_mm for i8."""
+    refuse_odd_integers(job)
     return compiled(job, multiply_rows if job.variant == "" else multiply)
+
+
+def refuse_odd_integers(job: Job):
+    """torch._int_mm on a GPU wants more than 16 rows, and multiples of 8 in the other axes."""
+    m, n, k = (job.axes[axis] for axis in "mnk")
+    if job.dtype == "i8" and job.device != "cpu" and (m <= 16 or n % 8 or k % 8):
+        raise Unsupported("torch._int_mm on a GPU wants m above 16, and n and k in multiples of 8")
 
 
 def compiled(job: Job, function):
@@ -151,8 +176,29 @@ def wide(x: torch.Tensor) -> torch.dtype:
 
 
 def tensors(job: Job) -> list[torch.Tensor]:
-    """The job's tensors over the shared memory itself, and torch held to the job's threads."""
+    """The tensors to compute with, on the job's device, and torch held to the job's threads."""
     torch.set_num_threads(job.threads)
+    shared = shared_tensors(job)
+    if job.device == "cpu":
+        return shared
+    copies = [tensor.to(job.device) for tensor in shared]
+    inputs = len(job.inputs)
+
+    def bring():
+        for copy, tensor in zip(copies[:inputs], shared):
+            copy.copy_(tensor)
+        torch.cuda.synchronize(job.device)
+
+    # What has no `out` returns its result instead.
+    def fetch(result):
+        shared[-1].copy_(copies[-1] if result is None else result)
+
+    job.elsewhere(bring, lambda _: torch.cuda.synchronize(job.device), fetch)
+    return copies
+
+
+def shared_tensors(job: Job) -> list[torch.Tensor]:
+    """The job's tensors over the shared memory itself."""
     found = []
     for tensor in job.tensors:
         # numpy has no bf16: its bits, looked at as what they are.

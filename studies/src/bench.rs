@@ -81,7 +81,9 @@ impl Bench {
             offered: true,
         };
         let rows = implementations.iter().map(row).collect();
-        let plan = Plan { cases: vec![PlannedCase { case: case.clone(), rows, probes: Vec::new() }] };
+        let plan = Plan {
+            cases: vec![PlannedCase { case: case.clone(), rows, probes: Vec::new(), has_device: true }],
+        };
         let limits = Limits { patience: Duration::from_secs(3), memory: 1 << 30 };
         let options = Options {
             budget,

@@ -1,6 +1,6 @@
 //! The bench binary as a runner: its entries under the name of the bench, or under that of a baseline.
 
-use roofline_core::protocol::VERSION;
+use roofline_core::protocol::{VERSION, cpu};
 use roofline_runner::{Entry, Hello, Job, Offer, Ready, Refusal, Runner, unsupported};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl Runner for Host {
             protocol: VERSION,
             runner: self.provider.clone(),
             version: self.version.clone(),
-            devices: vec!["cpu".to_owned()],
+            devices: cpu(),
             offers: self.entries.iter().map(offer).collect(),
             notes: BTreeMap::new(),
         }

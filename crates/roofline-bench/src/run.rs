@@ -77,8 +77,8 @@ struct Offers {
 impl Offers {
     fn of(bench: &Checked, options: &Options, home: &Home) -> Result<Offers, Mistake> {
         // It is this binary, so it need not be started to be asked.
-        let own = RunnerOffers { runner: bench.provider.clone(), offers: bench.host.hello().offers };
-        let house = RunnerOffers { runner: "cpu".to_owned(), offers: CpuRunner.hello().offers };
+        let own = RunnerOffers::new(&bench.provider, bench.host.hello());
+        let house = RunnerOffers::new("cpu", CpuRunner.hello());
         let mut specs = vec![spec(&home.program, &bench.provider), RunnerSpec::built_in(&home.program)];
         let mut runners = vec![own];
         if let Some(name) = options.baseline.as_deref().filter(|_| !options.list) {
@@ -89,7 +89,7 @@ impl Offers {
                 let hint = format!("`--save-baseline {name}` keeps the binary of today under that name");
                 Mistake::usage(format!("baseline `{name}`: {why}"), hint)
             })?;
-            runners.push(RunnerOffers { runner: name.to_owned(), offers: hello.offers });
+            runners.push(RunnerOffers::new(name, hello));
             specs.push(spec);
         }
         runners.push(house);

@@ -195,7 +195,9 @@ type SelfTests = BTreeMap<String, Option<String>>;
 /// A lane for every row; those that cannot take part say why.
 fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec<Lane> {
     let case = &planned.case;
-    let refusal = refusal(case, stage.options.limits.memory).or_else(|| broken_gate(stage, case, tested));
+    let absent = (!planned.has_device).then(|| format!("there is no device `{}`", case.device));
+    let refusal =
+        refusal(case, stage.options.limits.memory).or(absent).or_else(|| broken_gate(stage, case, tested));
     let lane = |row: &crate::plan::PlannedRow| {
         let mut lane = Lane::new(&row.implementation, &row.runner, case.threads, stage.options.seed);
         if !row.offered {
@@ -224,10 +226,9 @@ pub fn refusal(case: &Case, memory: u64) -> Option<String> {
     if cores_for(case.threads).is_none() {
         return Some(format!("asks for {} threads; there are fewer cores", case.threads));
     }
-    if case.cache == Cache::Cold && !cfg!(target_arch = "x86_64") {
-        return Some("caches cannot be emptied on this processor".to_owned());
-    }
-    (case.device != Device::Cpu).then(|| format!("there is no device `{}`", case.device))
+    let has_flush = cfg!(target_arch = "x86_64") && case.device == Device::Cpu;
+    (case.cache == Cache::Cold && !has_flush)
+        .then(|| format!("caches of `{}` cannot be emptied", case.device))
 }
 
 /// Runs the gate's self-test once for each form and precision; says what is wrong with the gate.

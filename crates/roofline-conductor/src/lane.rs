@@ -170,6 +170,7 @@ pub fn question(case: &Case, seat: &Seat, instance: &Instance) -> Prepare {
         accumulator: case.accumulator,
         axes: case.axes(),
         implementation: seat.implementation.clone(),
+        device: case.device.to_string(),
         threads: seat.threads,
         cores: crate::stage::cores_for(seat.threads).unwrap_or_default(),
         tensors: instance.places(),

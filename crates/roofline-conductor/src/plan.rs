@@ -1,7 +1,7 @@
 //! A plan: which rows a run has. Cases come from a selection, implementations from runners' offers.
 
-use roofline_core::case::Case;
-use roofline_core::protocol::Offer;
+use roofline_core::case::{Case, Device};
+use roofline_core::protocol::{Hello, Offer};
 use roofline_core::record::Record;
 
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub struct PlannedCase {
     pub rows: Vec<PlannedRow>,
     /// Probes of the case's limit, of which a pilot chooses one.
     pub probes: Vec<PlannedRow>,
+    /// Whether a runner has the case's device; its rows are `refused` otherwise.
+    pub has_device: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -25,11 +27,22 @@ pub struct PlannedRow {
     pub offered: bool,
 }
 
-/// What one runner offers.
+/// What one runner offers, and on which devices.
 #[derive(Clone, Debug)]
 pub struct RunnerOffers {
     pub runner: String,
+    pub devices: Vec<String>,
     pub offers: Vec<Offer>,
+}
+
+impl RunnerOffers {
+    pub fn new(runner: &str, hello: Hello) -> RunnerOffers {
+        RunnerOffers { runner: runner.to_owned(), devices: hello.devices, offers: hello.offers }
+    }
+
+    fn has(&self, device: Device) -> bool {
+        self.devices.contains(&device.to_string())
+    }
 }
 
 impl Plan {
@@ -42,6 +55,7 @@ impl Plan {
         let cases = cases.into_iter().map(|case| PlannedCase {
             rows: rows(&case, runners, patterns),
             probes: rows(&case, runners, &probes).into_iter().filter(|row| row.offered).collect(),
+            has_device: runners.iter().any(|runner| runner.has(case.device)),
             case,
         });
         Plan { cases: cases.filter(|planned| !planned.rows.is_empty()).collect() }
@@ -87,9 +101,13 @@ impl Plan {
 
 fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<PlannedRow> {
     let mut rows: Vec<PlannedRow> = Vec::new();
-    for runner in runners {
+    let has_device = runners.iter().any(|runner| runner.has(case.device));
+    let kind = case.device.kind();
+    for runner in runners.iter().filter(|runner| !has_device || runner.has(case.device)) {
         let form = case.form();
-        for offer in runner.offers.iter().filter(|offer| offer.operation == form) {
+        // Where nobody has the device, those that have the operation say so.
+        let is_there = |offer: &&Offer| !has_device || offer.devices.iter().any(|device| device == kind);
+        for offer in runner.offers.iter().filter(|offer| offer.operation == form).filter(is_there) {
             let offered = offer.dtypes.contains(&case.dtype);
             // A probe that does not bound the dtype is no gap that a row should show.
             let is_probe = is_limit(&offer.implementation);
@@ -145,6 +163,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 mod tests {
     use super::*;
     use roofline_core::dtype::Dtype;
+    use roofline_core::protocol::cpu;
 
     #[test]
     fn globs() {
@@ -171,9 +190,10 @@ mod tests {
             dtypes: vec![Dtype::F32],
             about: String::new(),
             parallel: true,
+            devices: cpu(),
         };
         let offers = vec![offer("cpu/plain"), offer("limit/traffic-1"), offer("limit/compute-avx2-f32")];
-        let runners = [RunnerOffers { runner: "cpu".to_owned(), offers }];
+        let runners = [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers }];
         let rows = |patterns: &[&str], dtype: &str| -> Vec<String> {
             let case = format!("add/{dtype}/rows=1,cols=1").parse().unwrap();
             let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
@@ -196,11 +216,45 @@ mod tests {
             dtypes: dtypes.to_vec(),
             about: String::new(),
             parallel: false,
+            devices: cpu(),
         };
-        let runners = [RunnerOffers { runner: "numpy".to_owned(), offers: vec![offer(&[Dtype::F32])] }];
+        let offers = vec![offer(&[Dtype::F32])];
+        let runners = [RunnerOffers { runner: "numpy".to_owned(), devices: cpu(), offers }];
         let cases = |dtype: &str| vec![format!("add/{dtype}/rows=1,cols=1").parse().unwrap()];
         assert!(Plan::new(cases("f32"), &runners, &[]).cases[0].rows[0].offered);
         assert!(!Plan::new(cases("bf16"), &runners, &[]).cases[0].rows[0].offered);
         assert_eq!(Plan::new(cases("f32"), &runners, &["cpu/*".to_owned()]).rows(), 0);
+    }
+
+    #[test]
+    fn a_case_on_a_device_has_the_rows_that_compute_there() {
+        let offer = |implementation: &str, devices: &[&str]| Offer {
+            implementation: implementation.to_owned(),
+            operation: "add".to_owned(),
+            dtypes: vec![Dtype::F32],
+            about: String::new(),
+            parallel: false,
+            devices: devices.iter().map(|&device| device.to_owned()).collect(),
+        };
+        let both = RunnerOffers {
+            runner: "torch".to_owned(),
+            devices: vec!["cpu".to_owned(), "cuda:0".to_owned()],
+            offers: vec![offer("torch/eager", &["cpu", "cuda"]), offer("torch/without-amx", &["cpu"])],
+        };
+        let offers = vec![offer("cpu/plain", &["cpu"]), offer("limit/traffic-1", &["cpu"])];
+        let runners = [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers }, both];
+        let plan = |device: &str| {
+            let case = format!("add/f32/rows=1,cols=1/device={device}").parse().unwrap();
+            Plan::new(vec![case], &runners, &[]).cases.remove(0)
+        };
+        let rows = |planned: &PlannedCase| -> Vec<String> {
+            planned.rows.iter().map(|row| row.implementation.clone()).collect()
+        };
+        assert_eq!(rows(&plan("cpu")), ["cpu/plain", "torch/eager", "torch/without-amx"]);
+        assert_eq!(rows(&plan("cuda:0")), ["torch/eager"]);
+        assert!(plan("cuda:0").has_device && plan("cuda:0").probes.is_empty());
+        // Nobody has this one: all rows are there, to be refused.
+        assert_eq!(rows(&plan("cuda:1")).len(), 3);
+        assert!(!plan("cuda:1").has_device);
     }
 }

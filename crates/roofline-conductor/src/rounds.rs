@@ -422,8 +422,8 @@ impl<'p> Contest<'p> {
         let mut verdict =
             if doublings.len() >= FEWEST_SETS { timing::believe(stage, lane, &doublings) } else { Ok(()) };
         if let Some(time) = time.filter(|_| !lane.is_probe()) {
-            let work = (self.planned.case.operation.work)(&self.planned.case);
-            verdict = verdict.and_then(|()| timing::check_ceiling(stage, lane, &work, time));
+            let case = &self.planned.case;
+            verdict = verdict.and_then(|()| timing::check_ceiling(stage, lane, case, time));
         }
         if let Some(share) = above.filter(|share| !lane.is_probe() && share.mean - share.half > PILOT_ERROR) {
             let why = format!(

@@ -29,7 +29,8 @@ pub struct RunnerSpec {
 }
 
 /// Variables of the user that a runner may see; everything else is cleared.
-const PASSED: [&str; 6] = ["PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR"];
+const PASSED: [&str; 7] =
+    ["PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR", "CUDA_VISIBLE_DEVICES"];
 
 impl RunnerSpec {
     /// The runner of the house: this binary, `runner cpu`.

@@ -10,7 +10,7 @@ use crate::keeper::children_of;
 use crate::lane::Lane;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
-use roofline_core::ops::Work;
+use roofline_core::case::{Case, Device};
 use roofline_core::protocol::{Ask, OutputMode, Visited};
 use roofline_core::record::{Grade, Status};
 use roofline_core::stats::median;
@@ -38,10 +38,11 @@ fn slack(batch: u32) -> f64 {
     (200e-6 / f64::from(batch)).min(5e-6)
 }
 
-/// More than any core does today: the data path of two vector loads and a store a cycle, and the
-/// widest matrix unit. A claim beyond this is not fast, it is impossible.
-const CEILING_BYTES: f64 = 1e12;
-const CEILING_FLOPS: f64 = 2e13;
+/// Bytes and operations a second beyond what any core does today: the data path of two vector loads and a
+/// store a cycle, and the widest matrix unit. A claim beyond this is not fast, it is impossible.
+const CEILING_OF_CORE: (f64, f64) = (1e12, 2e13);
+/// The same of a whole GPU: its second cache, and its matrix units on the narrowest type.
+const CEILING_OF_GPU: (f64, f64) = (5e13, 5e16);
 
 /// Launches that take about `length`.
 pub fn batch_for(length: Duration, launch: Duration) -> u32 {
@@ -179,10 +180,14 @@ pub fn believe(stage: &Stage, lane: &mut Lane, doublings: &[Doubling]) -> Result
 }
 
 /// Refuses times that no hardware reaches.
-pub fn check_ceiling(stage: &Stage, lane: &Lane, work: &Work, claimed: Seconds) -> Result<(), Failure> {
-    let cores = f64::from(lane.seat.threads.max(1));
-    let traffic = work.traffic().0 as f64 / (CEILING_BYTES * cores);
-    let compute = work.flops() as f64 / (CEILING_FLOPS * cores);
+pub fn check_ceiling(stage: &Stage, lane: &Lane, case: &Case, claimed: Seconds) -> Result<(), Failure> {
+    let work = (case.operation.work)(case);
+    let (units, (bytes, flops)) = match case.device {
+        Device::Cpu => (f64::from(lane.seat.threads.max(1)), CEILING_OF_CORE),
+        Device::Cuda(_) => (1.0, CEILING_OF_GPU),
+    };
+    let traffic = work.traffic().0 as f64 / (bytes * units);
+    let compute = work.flops() as f64 / (flops * units);
     let least = Seconds(traffic.max(compute));
     if stage.options.checks.on(Check::Ceiling) && claimed < least {
         let why = format!("claims {claimed} a launch; no hardware does this work in less than {least}");

@@ -115,8 +115,7 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     }
     timing::wait_until_quiet(stage, lane, LONG_REST)?;
     timing::corroborate(stage, lane, timing::batch_for(VISIT, seen), seen)?;
-    let work = (instance.case.operation.work)(&instance.case);
-    timing::check_ceiling(stage, lane, &work, Seconds(claimed.as_secs_f64()))?;
+    timing::check_ceiling(stage, lane, &instance.case, Seconds(claimed.as_secs_f64()))?;
     Ok(seen)
 }
 

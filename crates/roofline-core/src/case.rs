@@ -47,6 +47,16 @@ pub enum Device {
     Cuda(u32),
 }
 
+impl Device {
+    /// What sort of device it is, whichever of them.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Device::Cpu => "cpu",
+            Device::Cuda(_) => "cuda",
+        }
+    }
+}
+
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -54,6 +54,8 @@ pub struct Prepare {
     pub axes: BTreeMap<String, u64>,
     /// `provider/name`, as offered.
     pub implementation: String,
+    /// `cpu`, or the device to compute on: `cuda:0`.
+    pub device: String,
     /// Upper limit of threads that may work at a time.
     pub threads: u32,
     /// The cores that the runner is pinned to.
@@ -95,7 +97,8 @@ pub struct Hello {
     pub runner: String,
     /// Version of what is measured, not of the glue: no version, no measurement.
     pub version: String,
-    #[serde(default)]
+    /// Those that are there: `cpu`, `cuda:0`.
+    #[serde(default = "cpu")]
     pub devices: Vec<String>,
     pub offers: Vec<Offer>,
     /// Anything worth keeping with the record: compiler, flags, library build.
@@ -116,6 +119,9 @@ pub struct Offer {
     /// Whether it uses more than one thread when it may.
     #[serde(default)]
     pub parallel: bool,
+    /// Kinds of device that it computes on: `cpu`, `cuda`.
+    #[serde(default = "cpu")]
+    pub devices: Vec<String>,
 }
 
 /// A runner's answer to `prepare`.
@@ -280,6 +286,11 @@ pub fn excerpt(bytes: &[u8]) -> String {
 
 fn one() -> u32 {
     1
+}
+
+/// The one device that every machine has.
+pub fn cpu() -> Vec<String> {
+    vec!["cpu".to_owned()]
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::limit;
 use crate::session::serve as host;
 use crate::sys::tensor::Element;
 use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, VERSION};
+use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, VERSION, cpu};
 use roofline_cpu::catalog::{self, IMPLEMENTATIONS, Implementation, Kernel, Mismatch, Tensor, TensorMut};
 use roofline_cpu::{Cpu, Isa, Pool, bf16, f16};
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl Runner for CpuRunner {
             protocol: VERSION,
             runner: "cpu".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            devices: vec!["cpu".to_owned()],
+            devices: cpu(),
             offers: available.map(offer).chain(limit::offers()).collect(),
             notes: BTreeMap::from([("isa".to_owned(), name_of(Isa::detect()))]),
         }
@@ -60,6 +60,7 @@ fn offer(row: &Implementation) -> Offer {
         dtypes: row.dtypes().filter_map(|name| name.parse().ok()).collect(),
         about: row.about.to_owned(),
         parallel: row.parallel,
+        devices: cpu(),
     }
 }
 

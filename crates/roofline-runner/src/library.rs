@@ -10,7 +10,7 @@ use crate::sys::library::{self, DeclaredOffer, Functions, Prepared, Words};
 use roofline_core::dtype::Dtype;
 use roofline_core::nearest::nearest;
 use roofline_core::ops::OPERATIONS;
-use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, is_implementation};
+use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, cpu, is_implementation};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -112,6 +112,7 @@ fn check(row: &DeclaredOffer, provider: &str) -> Result<(Offer, Functions), Stri
         dtypes,
         about: row.about.clone().unwrap_or_default(),
         parallel: row.parallel,
+        devices: cpu(),
     };
     Ok((offer, functions))
 }
@@ -122,7 +123,7 @@ impl Runner for LibraryRunner {
             protocol: VERSION,
             runner: self.provider.clone(),
             version: self.version.clone(),
-            devices: vec!["cpu".to_owned()],
+            devices: cpu(),
             offers: self.rows.iter().map(|(offer, _)| offer.clone()).collect(),
             notes: BTreeMap::from([("file".to_owned(), self.checksum.clone())]),
         }

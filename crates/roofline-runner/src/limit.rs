@@ -10,7 +10,7 @@ use crate::kernel::{Ready, failed, unsupported};
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
 use roofline_core::ops::{Operation, operations};
-use roofline_core::protocol::{Offer, Refusal};
+use roofline_core::protocol::{Offer, Refusal, cpu};
 use roofline_cpu::probe::{self, Amount, Entry, PROBES, Probe};
 use roofline_cpu::{Cpu, Isa, Pool};
 use std::sync::OnceLock;
@@ -39,6 +39,7 @@ fn offer(probe: &Probe, operation: &Operation, form: &str) -> Option<Offer> {
         dtypes,
         about: probe.about.to_owned(),
         parallel: true,
+        devices: cpu(),
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::job::Job;
 use crate::kernel::{Ready, Runner, unsupported};
 use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Hello, Offer, Refusal, VERSION};
+use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, cpu};
 use std::collections::BTreeMap;
 
 /// One implementation of one operation.
@@ -30,6 +30,7 @@ impl Entry {
             dtypes: self.dtypes.to_vec(),
             about: self.about.to_owned(),
             parallel: self.parallel,
+            devices: cpu(),
         }
     }
 }
@@ -63,7 +64,7 @@ impl Runner for Table {
             protocol: VERSION,
             runner: self.runner.clone(),
             version: self.version.clone(),
-            devices: vec!["cpu".to_owned()],
+            devices: cpu(),
             offers: self.entries.iter().map(Entry::offer).collect(),
             notes: self.notes.clone(),
         }

@@ -32,6 +32,7 @@ def implementation(
     name: str | None = None,
     output: str = "in-place",
     parallel: bool = False,
+    devices: Iterable[str] = ("cpu",),
 ) -> Callable[[Prepare], Prepare]:
     """Offers the decorated function for `operation`; called as the function unless `name` says otherwise.
 
@@ -50,6 +51,7 @@ def implementation(
                 about=f"{about} ({place_of(prepare)})".strip(),
                 output=output,
                 parallel=parallel,
+                devices=devices,
             )(prepare)
 
         _offered.append(offer)
@@ -90,10 +92,17 @@ def runner_of(path: Path, module: ModuleType) -> Runner | None:
         return next((value for value in vars(module).values() if isinstance(value, Runner)), None)
     # What is measured is the file; a version of its own is easily forgotten when it changes.
     version = "sha256 " + hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    runner = Runner(kebab(path.stem), version, notes={"file": path.name, **libraries(module)})
+    notes = {"file": path.name, **libraries(module)}
+    runner = Runner(kebab(path.stem), version, ["cpu", *gpus()], notes)
     for offer in _offered:
         offer(runner, runner.name)
     return runner
+
+
+def gpus() -> list[str]:
+    """The GPUs that the driver shows, without asking a library that the file may not use."""
+    found = (re.fullmatch(r"nvidia(\d+)", name) for name in os.listdir("/dev"))
+    return [f"cuda:{index}" for index in range(sum(one is not None for one in found))]
 
 
 def libraries(module: ModuleType) -> dict[str, str]:

@@ -6,7 +6,8 @@ import contextlib
 import ctypes
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .errors import InvalidQuestion, Unsupported
@@ -86,6 +87,15 @@ class Tensor:
         self.memory[:] = content
 
 
+@dataclass(frozen=True)
+class Transfers:
+    """How tensors get to a device and back: see `Job.elsewhere`."""
+
+    bring: Callable[[], Any]
+    wait: Callable[[Any], Any]
+    fetch: Callable[[Any], Any]
+
+
 class Job:
     """A case for one implementation.
 
@@ -101,6 +111,7 @@ class Job:
         self.accumulator = field(question, "accumulator", str)
         self.axes: dict[str, int] = field(question, "axes", dict)
         self.implementation = field(question, "implementation", str)
+        self.device = device_of(question)
         self.threads = field(question, "threads", int)
         if not self.threads:
             raise InvalidQuestion("`threads` is 0; a launch needs one")
@@ -109,6 +120,18 @@ class Job:
         self.threads_used = 1
         self.workspace_bytes = 0
         self.notes: dict[str, str] = {}
+        self.transfers: Transfers | None = None
+
+    def elsewhere(
+        self, bring: Callable[[], Any], wait: Callable[[Any], Any], fetch: Callable[[Any], Any]
+    ) -> None:
+        """Says that the tensors to compute with are on the job's device.
+
+        Off the clock, `bring()` copies the inputs there before launches, and `fetch(result)` copies the
+        outputs back after a sample, or returns what is to be copied. On the clock, `wait(result)` ends a
+        sample: it returns when the device has finished. `result` is what the last launch returned.
+        """
+        self.transfers = Transfers(bring, wait, fetch)
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -134,6 +157,11 @@ class Job:
         start = perf_counter_ns()
         yield
         self.notes[name] = f"{(perf_counter_ns() - start) * 1e-9:.2f} s"
+
+
+def device_of(question: dict[str, Any]) -> str:
+    """The device of a question; older conductors name none."""
+    return field(question, "device", str) if "device" in question else "cpu"
 
 
 def field(question: dict[str, Any], name: str, kind: type) -> Any:

@@ -32,11 +32,13 @@ def visit(
     samples: int,
     batch: int,
     clock: Callable[[], int] = perf_counter_ns,
+    wait: Callable[[Any], Any] | None = None,
     keep: Callable[[Any], None] | None = None,
 ) -> tuple[list[int], Any]:
     """Duration of each sample of `batch` launches after `warmup` untimed ones, and the last result.
 
-    `keep` gets the result of every sample, off the clock.
+    `wait` gets the last result of every sample on the clock, for launches that return before they have
+    ended; `keep` gets it off the clock.
     """
     times = []
     collecting = gc.isenabled()
@@ -44,11 +46,15 @@ def visit(
     gc.disable()
     try:
         result = launch(call, warmup)
+        if wait is not None and warmup:
+            wait(result)
         for _ in repeat(None, samples):
             launches = repeat(None, batch)
             start = clock()
             for _ in launches:
                 result = call()
+            if wait is not None:
+                wait(result)
             times.append(clock() - start)
             if keep is not None:
                 keep(result)

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from .channel import MAX_LINE, PipeChannel, SocketChannel, open_channel
 from .errors import InvalidQuestion, MalformedLine, Misused, Unsupported, place_of, refusal
-from .job import SIZES, Job, Tensor, field
+from .job import SIZES, Job, Tensor, device_of, field
 from .measure import MAX_SAMPLES, FloatMode, launch, visit
 
 PROTOCOL = 1
@@ -38,6 +38,7 @@ class Implementation:
     about: str
     output: str
     parallel: bool
+    devices: tuple[str, ...]
     prepare: Prepare
 
     def call(self, job: Job) -> Call:
@@ -62,11 +63,15 @@ class Implementation:
             "dtypes": list(self.dtypes),
             "about": self.about,
             "parallel": self.parallel,
+            "devices": list(self.devices),
         }
 
 
 class Runner:
-    """A process that hosts implementations. `version` is that of the library that is measured."""
+    """A process that hosts implementations. `version` is that of the library that is measured.
+
+    `devices` are those that are here: `cpu`, `cuda:0`.
+    """
 
     def __init__(
         self,
@@ -80,7 +85,8 @@ class Runner:
         faulthandler.enable()
         self.name, self.version, self.devices = name, version, list(devices)
         self.notes = {"python": platform.python_version(), **(notes or {})}
-        self._implementations: dict[tuple[str, str], Implementation] = {}
+        # By name, operation and kind of device.
+        self._implementations: dict[tuple[str, str, str], Implementation] = {}
         self._floats = FloatMode()
         self._channel: SocketChannel | PipeChannel | None = None
         self._forget()
@@ -94,24 +100,26 @@ class Runner:
         about: str | None = None,
         output: str = "in-place",
         parallel: bool = False,
+        devices: Iterable[str] = ("cpu",),
     ) -> Callable[[Prepare], Prepare]:
         """Offers the decorated function as `name` for `operation` or `operation.variant`.
 
         It takes a `Job` and returns the callable to be timed. With `output="fresh"` the callable
         returns its result (a tuple when there are several), which is copied off the clock. `parallel`
         says that it uses all threads it may; otherwise it counts as one, or sets `job.threads_used`.
+        `devices` are kinds, `cpu` and `cuda`; where the job is on another device than `cpu`, the function
+        says by `job.elsewhere` how tensors get there and back.
         """
         if not re.fullmatch(r"[a-z0-9-]{1,64}/[a-z0-9-]{1,64}", name):
             raise ValueError(f"`{name}` is not `provider/name` in kebab-case")
-        dtypes = checked(dtypes, output)
-        if (name, operation) in self._implementations:
+        dtypes, devices = checked(dtypes, output), tuple(devices)
+        if any((name, operation, device) in self._implementations for device in devices):
             raise ValueError(f"`{name}` is offered twice for `{operation}`")
 
         def register(prepare: Prepare) -> Prepare:
             text = about if about is not None else (prepare.__doc__ or "").strip().partition("\n")[0]
-            self._implementations[name, operation] = Implementation(
-                name, operation, dtypes, text, output, parallel, prepare
-            )
+            one = Implementation(name, operation, dtypes, text, output, parallel, devices, prepare)
+            self._implementations |= {(name, operation, device): one for device in devices}
             return prepare
 
         return register
@@ -158,7 +166,7 @@ class Runner:
             "runner": self.name,
             "version": self.version,
             "devices": self.devices,
-            "offers": [implementation.offer() for implementation in self._implementations.values()],
+            "offers": [one.offer() for one in dict.fromkeys(self._implementations.values())],
             "notes": self.notes,
         }
 
@@ -175,10 +183,16 @@ class Runner:
         if implementation.parallel:
             job.threads_used = job.threads
         call = implementation.call(job)
-        self._call, self._job, self._fresh = call, job, implementation.output == "fresh"
+        if job.device != "cpu" and job.transfers is None:
+            raise Misused(
+                f"{place_of(implementation.prepare)}: on {job.device}, `{implementation.name}` must say by "
+                "`job.elsewhere` how tensors get there and back"
+            )
+        fresh = implementation.output == "fresh" or job.transfers is not None
+        self._call, self._job, self._fresh = call, job, fresh
         return {
             "threads": int(job.threads_used),
-            "output": implementation.output,
+            "output": "fresh" if fresh else "in-place",
             "workspace_bytes": int(job.workspace_bytes),
             "notes": {str(key): str(value) for key, value in job.notes.items()},
         }
@@ -187,9 +201,11 @@ class Runner:
         name, operation = field(question, "implementation", str), field(question, "operation", str)
         variant = field(question, "variant", str)
         full = f"{operation}.{variant}" if variant else operation
-        implementation = self._implementations.get((name, full))
+        kind = device_of(question).partition(":")[0]
+        implementation = self._implementations.get((name, full, kind))
         if implementation is None:
-            raise Unsupported(f"`{self.name}` has no `{name}` for `{full}`")
+            where = "" if kind == "cpu" else f" on {kind}"
+            raise Unsupported(f"`{self.name}` has no `{name}` for `{full}`{where}")
         dtype = field(question, "dtype", str)
         if dtype not in implementation.dtypes:
             raise Unsupported(f"`{name}` has no {dtype} for `{full}`")
@@ -218,6 +234,7 @@ class Runner:
     def _launch(self, question: dict[str, Any]) -> dict[str, Any]:
         count, call = field(question, "count", int), self._prepared()
         with self._at_risk():
+            self._bring()
             self._floats.remember()
             result = launch(call, count)
             changed = self._floats.restore()
@@ -233,9 +250,11 @@ class Runner:
             )
         call = self._prepared()
         with self._at_risk():
+            self._bring()
             self._floats.remember()
             keep = self._keep if self._fresh else None
-            times, result = visit(call, warmup, samples, batch, keep=keep)
+            wait = self._job.transfers.wait if self._job.transfers else None
+            times, result = visit(call, warmup, samples, batch, wait=wait, keep=keep)
             changed = self._floats.restore()
             if warmup and not samples:
                 self._keep(result)
@@ -255,10 +274,19 @@ class Runner:
             raise InvalidQuestion("nothing is prepared")
         return self._call
 
+    def _bring(self) -> None:
+        """Takes the inputs, which may have changed, to where they are computed with."""
+        if self._job.transfers:
+            self._job.transfers.bring()
+
     def _keep(self, result: Any) -> None:
         """Copies the result of a `fresh` implementation to where it is judged."""
         if not self._fresh:
             return
+        if self._job.transfers:
+            result = self._job.transfers.fetch(result)
+            if result is None:
+                return
         outputs = self._job.outputs
         results = result if isinstance(result, (tuple, list)) else (result,)
         if len(results) != len(outputs):

@@ -73,6 +73,7 @@ class Conformance(unittest.TestCase):
             "axes": case.axes,
             "implementation": implementation,
             "threads": 1,
+            "device": "cpu",
             "cores": sorted(os.sched_getaffinity(0))[:1],
             "tensors": [file.place() for file in files],
         }

@@ -79,6 +79,7 @@ class PackageTest(unittest.TestCase):
         offer = hello["offers"][0]
         self.assertEqual(offer["about"], "Plain Python over bytes.")
         self.assertEqual((offer["dtypes"], offer["parallel"]), (["f32"], False))
+        self.assertEqual(offer["devices"], ["cpu"])
 
     def test_buffers_without_numpy(self):
         conversation = self.start()

@@ -16,7 +16,7 @@ mod wrong;
 
 use crate::table::{HELLOS, ROWS, Row, Way};
 use roofline_core::case::Case;
-use roofline_runner::protocol::{Ask, Question, VERSION};
+use roofline_runner::protocol::{Ask, Question, VERSION, cpu};
 use roofline_runner::{
     Broken, Channel, Hello, Job, Message, Offer, Ready, Refusal, Runner, Session, unsupported,
 };
@@ -96,7 +96,7 @@ impl Runner for Saboteur {
             protocol: VERSION,
             runner: "saboteur".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            devices: vec!["cpu".to_owned()],
+            devices: cpu(),
             offers: ROWS.iter().flat_map(offers).collect(),
             notes: BTreeMap::new(),
         }
@@ -125,6 +125,7 @@ fn offers(row: &Row) -> Vec<Offer> {
                 dtypes: vec![case.dtype],
                 about: row.about.to_owned(),
                 parallel: case.threads > 1 || row.cases.iter().any(|case| case.contains("/threads=")),
+                devices: cpu(),
             });
         }
     }

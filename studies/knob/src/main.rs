@@ -3,7 +3,7 @@
 
 use knob::{Form, NAMES, Task};
 use roofline_cpu::{Cpu, Isa, Pool};
-use roofline_runner::protocol::VERSION;
+use roofline_runner::protocol::{VERSION, cpu};
 use roofline_runner::{Dtype, Hello, Job, Offer, Ready, Refusal, Runner, serve, unsupported};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -22,13 +22,14 @@ impl Runner for Knob {
             dtypes: vec![Dtype::F32],
             about: format!("computes {extra} % of the rows twice"),
             parallel: operation == "add",
+            devices: cpu(),
         };
         let offers = ["add", "softmax", "matmul"].iter();
         Hello {
             protocol: VERSION,
             runner: "knob".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            devices: vec!["cpu".to_owned()],
+            devices: cpu(),
             offers: offers.flat_map(|form| NAMES.iter().map(|name| offer(form, name))).collect(),
             notes: BTreeMap::new(),
         }

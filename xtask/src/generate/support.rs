@@ -26,6 +26,7 @@ struct Offer {
     implementation: String,
     operation: String,
     dtypes: Vec<String>,
+    devices: Vec<String>,
 }
 
 pub(super) fn make(root: &Path, runner: &str) -> Result<Option<String>, Failure> {
@@ -68,7 +69,12 @@ fn describe(runner: &Runner, version: &str) -> String {
             rows.push((&offer.implementation, BTreeMap::new()));
             rows.len() - 1
         });
-        rows[index].1.insert(&offer.operation, offer.dtypes.join(" "));
+        let mut types = offer.dtypes.join(" ");
+        if offer.devices != ["cpu"] {
+            types = format!("{types} on {}", offer.devices.join(", "));
+        }
+        let cell = rows[index].1.entry(&offer.operation).or_default();
+        *cell = if cell.is_empty() { types } else { format!("{cell}; {types}") };
     }
     let devices = if runner.devices.is_empty() { "cpu".to_owned() } else { runner.devices.join(", ") };
     let mut text = format!("Version {version}, on {devices}.\n\n| implementation |");
@@ -104,18 +110,21 @@ mod tests {
             implementation: implementation.to_owned(),
             operation: operation.to_owned(),
             dtypes: dtypes.iter().map(|dtype| (*dtype).to_owned()).collect(),
+            devices: vec!["cpu".to_owned()],
         };
+        let on_gpu = |offer: Offer| Offer { devices: vec!["cuda".to_owned()], ..offer };
         let offers = vec![
             offer("x/a", "add", &["f32", "bf16"]),
             offer("limit/traffic-1", "add", &["f32"]),
             offer("x/b", "softmax", &["f64"]),
             offer("x/a", "softmax", &["f32"]),
+            on_gpu(offer("x/a", "softmax", &["f16"])),
         ];
         let runner = Runner { name: "x".to_owned(), version: None, devices: Vec::new(), offers };
         assert_eq!(
             describe(&runner, "1.2"),
             "Version 1.2, on cpu.\n\n| implementation | add | softmax |\n|---|---|---|\n\
-             | `x/a` | f32 bf16 | f32 |\n| `x/b` |  | f64 |\n"
+             | `x/a` | f32 bf16 | f32; f16 on cuda |\n| `x/b` |  | f64 |\n"
         );
     }
 }

@@ -119,6 +119,7 @@ pub(crate) fn add(implementation: &str, cols: u64) -> Prepare {
         accumulator: Dtype::F32,
         axes: BTreeMap::from([("rows".to_owned(), 1), ("cols".to_owned(), cols)]),
         implementation: implementation.to_owned(),
+        device: "cpu".to_owned(),
         threads: 1,
         cores: vec![0],
         tensors: vec![place("x", Role::Input), place("y", Role::Input), place("z", Role::Output)],

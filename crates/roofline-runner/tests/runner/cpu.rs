@@ -100,6 +100,7 @@ fn every_offer_launches() {
                 accumulator: case.accumulator,
                 axes: case.axes(),
                 implementation: offer.implementation.clone(),
+                device: "cpu".to_owned(),
                 threads: 1,
                 cores: Vec::new(),
                 tensors: places.collect(),

@@ -8,6 +8,7 @@ use roofline_conductor::plan::is_limit;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::protocol::Hello;
 use roofline_report::{FOLDERS, FORMATS, READERS};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -31,11 +32,28 @@ pub fn run(args: &List) -> Result<ExitCode, Problem> {
             }
             cases.iter().map(|case| format!("{case}\n")).collect()
         }
-        What::Devices => format!("cpu  {} cores\n", roofline_conductor::stage::available_cores().len()),
+        What::Devices => devices(args)?,
         What::Formats => formats(),
     };
     super::print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The processor, and the devices that runners have told of.
+fn devices(args: &List) -> Result<String, Problem> {
+    let mut text = format!("cpu     {} cores\n", roofline_conductor::stage::available_cores().len());
+    let mut others: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for spec in places::runners(&args.places)? {
+        let hello = offers::known(&spec, &args.places);
+        for device in hello.map(|hello| hello.devices).unwrap_or_default() {
+            others.entry(device).or_default().push(spec.name.clone());
+        }
+    }
+    others.remove("cpu");
+    for (device, runners) in others {
+        let _ = writeln!(text, "{device:<7} seen by {}", runners.join(", "));
+    }
+    Ok(text)
 }
 
 /// What a selection of forms leaves: all if it is empty.

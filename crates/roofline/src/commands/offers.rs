@@ -54,7 +54,7 @@ pub fn needed(
                 return Err(Problem::nothing(why, "`roofline runners` starts it and asks"));
             }
         };
-        offers.push(RunnerOffers { runner: spec.name.clone(), offers: hello.offers });
+        offers.push(RunnerOffers::new(&spec.name, hello));
     }
     for provider in patterns.iter().filter_map(|pattern| pattern.split('/').next()) {
         let hosted = |offer: &Offer| offer.implementation.split('/').next() == Some(provider);

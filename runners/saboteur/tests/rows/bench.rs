@@ -194,6 +194,7 @@ impl Instance {
             accumulator: case.accumulator,
             axes: case.axes(),
             implementation: implementation.to_owned(),
+            device: "cpu".to_owned(),
             threads: case.threads,
             cores: vec![0],
             tensors: self.places.clone(),
