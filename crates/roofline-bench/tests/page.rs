@@ -43,6 +43,8 @@ fn the_page_works() {
     assert!(save.err.contains("baseline `main` is kept in"), "{}", save.err);
     compare.must(0, &["beside `main`", "main/three-loops", "× as fast ["]);
 
+    example.changes();
+    example.write(&example.files);
     example.habits();
     example.mistakes();
 }
@@ -142,6 +144,19 @@ impl Example {
         let Output { status, stdout, stderr } = cargo.output().expect("cargo starts");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Said { command: command.to_owned(), code: status.code(), out: text(stdout), err: text(stderr) }
+    }
+
+    /// Kernels that were slowed down, or were not there, since the baseline was kept.
+    fn changes(&self) {
+        let again = "for _ in 0..4 { y.iter_mut().zip(x).for_each(|(y, x)| *y = (x - max).exp()); \
+                     std::hint::black_box(&*y); }\n let scale = ";
+        self.write(&self.changed("src/lib.rs", "let scale = ", again));
+        let compare = "cargo bench --bench kernels -- --quick cols=1000 --baseline main";
+        self.run(compare).must(0, &["beside `main`", "× as fast [", "slower"]);
+        self.run(&format!("{compare} --fail-on slower")).must(3, &["slower"]);
+        self.write(&self.changed("benches/kernels.rs", "\"three-loops\"", "\"renamed\""));
+        let said = self.run(&format!("{compare} --fail-on slower"));
+        said.must(0, &["softmax/f32/rows=64,cols=1000@mine/renamed  new"]);
     }
 
     /// What Criterion's users write.

@@ -9,11 +9,12 @@ use crate::lane::Lane;
 use crate::plan::{LIMIT, PlannedRow, names};
 use crate::stage::Stage;
 use crate::timing::{self, Shape, batch_for};
-use roofline_core::case::Cache;
+use roofline_core::case::{Cache, Case, Device};
 use roofline_core::record::{Course, Kind, Limiter, Status};
 use roofline_core::stats::median;
 use roofline_core::units::Seconds;
 use roofline_core::verdict::{FEWEST_SETS, MOST_SETS};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// A visit is as short as can be: a few samples, or one launch.
@@ -21,6 +22,9 @@ const VISIT: Duration = Duration::from_micros(200);
 /// A sample lasts at least this long: the clock's cost is then below a hundredth of it.
 const SAMPLE: Duration = Duration::from_micros(20);
 const MOST_SAMPLES: u32 = 10;
+/// On another device launches are asked for and waited for: a sample of many hides what that takes.
+const DEVICE_SAMPLE: Duration = Duration::from_millis(1);
+const DEVICE_WARMUP: u32 = 2;
 /// Launches above this are visits of their own.
 const LONG: Duration = Duration::from_micros(100);
 const TINY: Duration = Duration::from_micros(2);
@@ -73,8 +77,11 @@ pub fn fly(
     for lane in lanes.iter_mut() {
         let Some(speed) = lane.speed.filter(|_| lane.is_live()) else { continue };
         let (quicker, slower) = (speed.min(hub_speed), speed.max(hub_speed));
-        let mut course = course(stage, instance.case.cache, quicker, slower, timer);
-        if course.kind == Kind::Long && (hub_chills || chills(stage, lane, hub_speed, &place)?) {
+        let mut course = course(stage, &instance.case, quicker, slower, timer);
+        if course.kind == Kind::Long
+            && course.warmup == 0
+            && (hub_chills || chills(stage, lane, hub_speed, &place)?)
+        {
             course.warmup = 1;
         }
         lane.course = Some(course);
@@ -107,14 +114,15 @@ fn chills(stage: &mut Stage, lane: &mut Lane, gap: Duration, place: &str) -> Res
 }
 
 /// How a lane and the hub are visited, alike, by the launches of the quicker and the slower of the two.
-fn course(stage: &Stage, cache: Cache, quicker: Duration, slower: Duration, timer: Seconds) -> Course {
+fn course(stage: &Stage, case: &Case, quicker: Duration, slower: Duration, timer: Seconds) -> Course {
     let kind = match quicker {
-        _ if cache == Cache::Cold => Kind::Cold,
+        _ if case.cache == Cache::Cold => Kind::Cold,
         time if time < TINY => Kind::Tiny,
         time if time < LONG => Kind::Short,
         _ => Kind::Long,
     };
     let (batch, samples, warmup) = match kind {
+        _ if case.device != Device::Cpu => (batch_for(DEVICE_SAMPLE, quicker), 1, DEVICE_WARMUP),
         Kind::Tiny | Kind::Short => {
             let batch = batch_for(SAMPLE.max(Duration::from_secs_f64(timer.0 * 100.0)), quicker);
             let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
@@ -151,24 +159,21 @@ fn find_limit(
     for probe in &mut members {
         probe.speed = probe.attempt(stage, &place, |probe, stage| try_out(stage, probe, instance))?;
     }
-    let mut times: Vec<Vec<f64>> = vec![Vec::new(); members.len()];
     let all: Vec<usize> = (0..members.len()).collect();
+    let mut passes = Vec::new();
     for _ in 0..PASSES {
-        pass(stage, &mut members, &all, &mut times, instance, &place)?;
+        passes.push(pass(stage, &mut members, &all, instance, &place)?);
     }
-    let contenders = contenders(&members, &times);
+    settle(&mut members, &passes);
+    let contenders = contenders(&members);
+    passes.clear();
     let start = Instant::now();
-    for _ in 0..FINAL_PASSES {
-        if contenders.len() < 2 || start.elapsed() > LONGEST_FINAL {
-            break;
-        }
-        pass(stage, &mut members, &contenders, &mut times, instance, &place)?;
+    while contenders.len() > 1 && passes.len() < FINAL_PASSES && start.elapsed() < LONGEST_FINAL {
+        passes.push(pass(stage, &mut members, &contenders, instance, &place)?);
     }
-    for (probe, times) in members.iter_mut().zip(&times) {
-        probe.speed = median(times).map(|time| Duration::from_secs_f64(time * 1e-9));
-        if probe.is_live() {
-            probe.attempt(stage, &place, |probe, stage| probe.release(stage))?;
-        }
+    settle(&mut members, &passes);
+    for probe in members.iter_mut().filter(|probe| probe.is_live()) {
+        probe.attempt(stage, &place, |probe, stage| probe.release(stage))?;
     }
     let best = |family| fastest(&members, |probe| is_of(probe, family));
     let families = [Limiter::Traffic, Limiter::Compute].map(|family| (best(family), family));
@@ -194,36 +199,54 @@ fn is_of(probe: &Lane, family: Limiter) -> bool {
     probe.seat.implementation.starts_with(&prefix)
 }
 
-/// One sample of each of the probes `chosen`.
+/// One sample of each of the probes `chosen`: the logarithm of the time of a launch, by index.
 fn pass(
     stage: &mut Stage,
     members: &mut [Lane],
     chosen: &[usize],
-    times: &mut [Vec<f64>],
     instance: &Instance,
     place: &str,
-) -> Result<(), Stop> {
+) -> Result<BTreeMap<usize, f64>, Stop> {
+    let mut times = BTreeMap::new();
     for &index in chosen {
         let probe = &mut members[index];
         let Some(speed) = probe.speed.filter(|_| probe.is_live()) else { continue };
         let shape = short_shape(instance, speed);
         flush_if_cold(instance);
         let seen = probe.attempt(stage, place, |probe, stage| timing::sample(stage, probe, shape))?;
-        times[index].extend(seen.as_deref().and_then(median).map(|time| time / f64::from(shape.2)));
+        let time = seen.as_deref().and_then(median).map(|time| time * 1e-9 / f64::from(shape.2));
+        times.extend(time.filter(|time| *time > 0.0).map(|time| (index, time.ln())));
         timing::rest(stage, probe);
     }
-    Ok(())
+    Ok(times)
+}
+
+/// Gives the probes of some passes their speed. Those of a pass are neighbours in time, so each is held
+/// against the mean of its pass: how fast the machine was meanwhile makes none of them the fastest.
+fn settle(members: &mut [Lane], passes: &[BTreeMap<usize, f64>]) {
+    let means: Vec<f64> =
+        passes.iter().map(|times| times.values().sum::<f64>() / times.len().max(1) as f64).collect();
+    let Some(level) = median(&means) else { return };
+    for (index, probe) in members.iter_mut().enumerate() {
+        let from_mean: Vec<f64> =
+            passes.iter().zip(&means).filter_map(|(times, mean)| Some(times.get(&index)? - mean)).collect();
+        if let Some(from_mean) = median(&from_mean) {
+            probe.speed = Some(Duration::from_secs_f64((level + from_mean).exp()));
+        }
+    }
 }
 
 /// The probes that may be the fastest of their family, going by few samples.
-fn contenders(members: &[Lane], times: &[Vec<f64>]) -> Vec<usize> {
-    let time = |index: usize| median(&times[index]);
+fn contenders(members: &[Lane]) -> Vec<usize> {
+    let time = |index: usize| members[index].speed.filter(|_| members[index].is_live());
     let family = |family| (0..members.len()).filter(move |&index| is_of(&members[index], family));
     [Limiter::Traffic, Limiter::Compute]
         .into_iter()
         .flat_map(|name| {
-            let best = family(name).filter_map(time).fold(f64::INFINITY, f64::min);
-            family(name).filter(move |&index| time(index).is_some_and(|time| time <= CONTENDS * best))
+            let best = family(name).filter_map(time).min();
+            family(name).filter(move |&index| {
+                time(index).zip(best).is_some_and(|(time, best)| time <= best.mul_f64(CONTENDS))
+            })
         })
         .collect()
 }

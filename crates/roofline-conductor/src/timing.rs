@@ -59,6 +59,8 @@ pub struct Visit {
     /// CPU time of the runner's busiest thread, and of all that it has had.
     pub busiest: Duration,
     pub cpu: Duration,
+    /// What copying a fresh output took.
+    pub copy: Option<Seconds>,
 }
 
 impl Visit {
@@ -115,7 +117,8 @@ pub fn visit(
     let after = (Usage::of(pid), Usage::of_this_thread());
     let waited = after.0.waited_since(&before.0) + after.1.waited_since(&before.1);
     let busiest = after.0.since(&before.0).first().copied().unwrap_or_default();
-    Ok(Visit { claimed: visited.nanoseconds, wall, waited, busiest, cpu })
+    let copy = visited.copy_nanoseconds.map(Seconds::from_nanoseconds);
+    Ok(Visit { claimed: visited.nanoseconds, wall, waited, busiest, cpu, copy })
 }
 
 pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
@@ -197,7 +200,13 @@ pub fn check_ceiling(stage: &Stage, lane: &Lane, case: &Case, claimed: Seconds) 
 }
 
 /// Checks what the process used in a visit, and what it has left behind.
-pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, visit: &Visit) -> Result<(), Stop> {
+pub fn audit(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    case: &Case,
+    before: &Usage,
+    visit: &Visit,
+) -> Result<(), Stop> {
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
     let spent = Usage::of(pid).since(before);
     let working = audit::threads_at_work(&spent, visit.wall);
@@ -207,7 +216,8 @@ pub fn audit(stage: &mut Stage, lane: &mut Lane, before: &Usage, visit: &Visit) 
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
     let allowed = lane.seat.threads;
     let suspect = |why: String| Err(Failure::new(Status::Suspect, why).into());
-    if stage.options.checks.on(Check::Threads) {
+    // Where another device computes, threads only ask it to and wait.
+    if stage.options.checks.on(Check::Threads) && case.device == Device::Cpu {
         if working > allowed {
             return suspect(format!("{working} threads were at work; {allowed} are allowed"));
         }

@@ -103,6 +103,7 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     // An odd number of launches: what is done twice and undone would not show.
     let pilot = if lane.slow { (0, 1, 1) } else { (2, 3, 1) };
     let first = judged_visit(stage, lane, instance, pilot)?;
+    lane.evidence.copy = first.copy;
     let claimed = Duration::from_secs_f64(median(&first.claimed).unwrap_or(0.0) * 1e-9);
     // A claim is not trusted to choose how long the next visits take. CPU time is, whoever else wants
     // the core; the wall only keeps whoever sleeps from being asked for hours of it.
@@ -218,7 +219,7 @@ fn watched_visit(
             }
         })?;
         written += u32::from(is_written());
-        timing::audit(stage, lane, &before, &visit)?;
+        timing::audit(stage, lane, &instance.case, &before, &visit)?;
         if looks < FEWEST_LOOKS {
             // Over before it could be watched: whoever does less than it says needs a longer batch.
             batch = batch.saturating_mul(8);

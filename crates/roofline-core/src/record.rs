@@ -339,6 +339,9 @@ pub struct Evidence {
     pub switches: Option<u64>,
     pub workspace: Bytes,
     pub output: OutputMode,
+    /// What copying a fresh output took, off the clock, as the runner says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copy: Option<Seconds>,
     /// Time from `prepare` to its answer: compiling, planning, packing.
     pub prepare: Option<Seconds>,
 }

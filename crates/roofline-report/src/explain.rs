@@ -168,7 +168,10 @@ fn evidence(row: &Row) -> String {
     if !row.record.is_imported() {
         facts.push(match evidence.output {
             OutputMode::InPlace => "wrote into the given memory".to_owned(),
-            OutputMode::Fresh => "allocated its output, copied off the clock".to_owned(),
+            OutputMode::Fresh => {
+                let time = evidence.copy.map(|copy| format!(" in {copy}")).unwrap_or_default();
+                format!("allocated its output, copied off the clock{time}")
+            }
         });
     }
     facts.join("; ")

@@ -261,7 +261,8 @@ impl<'a> Row<'a> {
             notes.push(format!("steal {}", figures::percent(steal)));
         }
         if evidence.output == OutputMode::Fresh {
-            notes.push("fresh output".to_owned());
+            let copy = evidence.copy.map(|copy| format!(" copied in {copy}")).unwrap_or_default();
+            notes.push(format!("fresh output{copy}"));
         }
         notes
     }

@@ -140,6 +140,7 @@ fn compared() -> Vec<Record> {
             threads_seen: 1,
             steal: Some(0.034),
             output: OutputMode::Fresh,
+            copy: Some(Seconds(12e-6)),
             ..Evidence::default()
         },
         ..timed(SOFTMAX, "numpy/loop", 1, 9.0, spread(0.11, 0.002, 5))
@@ -221,6 +222,7 @@ fn measured() -> Record {
             peak_memory: Some(Bytes(201 << 20)),
             workspace: Bytes(16 << 10),
             output: OutputMode::InPlace,
+            copy: None,
             prepare: Some(Seconds(0.0012)),
             allocations: Some(Allocations { count: 2.0, bytes: 4096.0 }),
             steal: Some(0.002),

@@ -126,7 +126,7 @@ impl<R: Runner> Session<R> {
                 }
                 let visit = Visit { warmup, samples, batch };
                 let (nanoseconds, float_mode_changed) = self.run(|kernel| kernel.visit(&visit))?;
-                Ok(plain(Visited { nanoseconds, float_mode_changed }))
+                Ok(plain(Visited { nanoseconds, copy_nanoseconds: None, float_mode_changed }))
             }
             Ask::Release | Ask::Bye => {
                 let kernel = self.kernel.take();

@@ -34,13 +34,14 @@ def visit(
     clock: Callable[[], int] = perf_counter_ns,
     wait: Callable[[Any], Any] | None = None,
     keep: Callable[[Any], None] | None = None,
-) -> tuple[list[int], Any]:
-    """Duration of each sample of `batch` launches after `warmup` untimed ones, and the last result.
+) -> tuple[list[int], list[int], Any]:
+    """Duration of each sample of `batch` launches after `warmup` untimed ones, of what was done with its
+    result, and the last result.
 
     `wait` gets the last result of every sample on the clock, for launches that return before they have
     ended; `keep` gets it off the clock.
     """
-    times = []
+    times, keeping = [], []
     collecting = gc.isenabled()
     # A collection inside a sample would be Python's time, not the kernel's.
     gc.disable()
@@ -57,11 +58,13 @@ def visit(
                 wait(result)
             times.append(clock() - start)
             if keep is not None:
+                start = clock()
                 keep(result)
+                keeping.append(clock() - start)
     finally:
         if collecting:
             gc.enable()
-    return times, result
+    return times, keeping, result
 
 
 class FloatMode:

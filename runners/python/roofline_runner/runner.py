@@ -254,11 +254,12 @@ class Runner:
             self._floats.remember()
             keep = self._keep if self._fresh else None
             wait = self._job.transfers.wait if self._job.transfers else None
-            times, result = visit(call, warmup, samples, batch, wait=wait, keep=keep)
+            times, copying, result = visit(call, warmup, samples, batch, wait=wait, keep=keep)
             changed = self._floats.restore()
             if warmup and not samples:
                 self._keep(result)
-        return {"nanoseconds": times, "float_mode_changed": changed}
+        answer = {"nanoseconds": times, "float_mode_changed": changed}
+        return answer | ({"copy_nanoseconds": sum(copying) / len(copying)} if copying else {})
 
     @contextlib.contextmanager
     def _at_risk(self) -> Iterator[None]:

@@ -128,7 +128,7 @@ prop_compose! {
         wall in proptest::option::of(number()), cpu_share in proptest::option::of(number()),
         prepare in proptest::option::of(number()), peak_memory: Option<u64>, workspace: u64,
         allocations in proptest::option::of((number(), number())), steal in proptest::option::of(number()),
-        switches: Option<u64>,
+        switches: Option<u64>, copy in proptest::option::of(number()),
     ) -> Evidence {
         Evidence {
             grade: if corroborated { Grade::Corroborated } else { Grade::Claimed },
@@ -139,6 +139,7 @@ prop_compose! {
             peak_memory: peak_memory.map(Bytes),
             workspace: Bytes(workspace),
             output: if fresh { OutputMode::Fresh } else { OutputMode::InPlace },
+            copy: copy.map(Seconds),
             prepare: prepare.map(Seconds),
             allocations: allocations.map(|(count, bytes)| Allocations { count, bytes }),
             steal,

@@ -68,7 +68,9 @@ fn covered(hello: &Hello) -> Vec<String> {
     let operations: BTreeSet<&str> = offers.iter().map(|offer| offer.operation.as_str()).collect();
     let line = |operation: &&str| {
         let offers = offers.iter().filter(|offer| offer.operation == **operation);
-        let names: Vec<&str> = offers.map(|offer| offer.implementation.as_str()).collect();
+        let mut names: Vec<&str> = offers.map(|offer| offer.implementation.as_str()).collect();
+        // One that has other types on another device is two offers.
+        names.dedup();
         format!("{operation}: {}", names.join(", "))
     };
     operations.iter().map(line).collect()
