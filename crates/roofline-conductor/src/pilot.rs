@@ -127,8 +127,10 @@ fn course(stage: &Stage, case: &Case, quicker: Duration, slower: Duration, timer
             let batch = batch_for(SAMPLE.max(Duration::from_secs_f64(timer.0 * 100.0)), quicker);
             let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
             let warm = if kind == Kind::Tiny { 64 } else { 4 };
-            // Where one launch fills the visit, a second one in front of it only keeps neighbours apart.
-            (batch, samples, warm.min(batch_for(VISIT, slower) - 1))
+            // Where one launch of the slower fills the visit, one in front is enough to warm the quicker; where
+            // it outlasts that by far, it only keeps neighbours apart.
+            let most = (batch_for(VISIT, slower) - 1).max(u32::from(slower < LONGEST_CHILL));
+            (batch, samples, warm.min(most))
         }
         Kind::Long | Kind::Cold => (1, 1, 0),
     };

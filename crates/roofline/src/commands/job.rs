@@ -10,6 +10,7 @@ use roofline_conductor::machine::Machine;
 use roofline_conductor::runners::RunnerSpec;
 use roofline_core::case::{Case, parse_row};
 use roofline_core::nearest::nearest;
+use roofline_core::protocol::Offer;
 use std::process::ExitCode;
 
 pub fn run(args: &Job) -> Result<ExitCode, Problem> {
@@ -48,8 +49,13 @@ pub fn run(args: &Job) -> Result<ExitCode, Problem> {
 /// What a runner is known not to have is no job for it; one that was never asked is taken at its word.
 fn offered(args: &Job, spec: &RunnerSpec, case: &Case, implementation: &str) -> Result<(), Problem> {
     let Some(hello) = offers::known(spec, &args.places) else { return Ok(()) };
-    let form = case.form();
-    let of_form = || hello.offers.iter().filter(|offer| offer.operation == form);
+    if !hello.devices.contains(&case.device.to_string()) {
+        let why = format!("`{}`: there is no device `{}`", spec.name, case.device);
+        return Err(Problem::usage(why, format!("it has {}", hello.devices.join(", "))));
+    }
+    let (form, kind) = (case.form(), case.device.kind());
+    let is_there = |offer: &&Offer| offer.devices.iter().any(|device| device == kind);
+    let of_form = || hello.offers.iter().filter(|offer| offer.operation == form).filter(is_there);
     let Some(offer) = of_form().find(|offer| offer.implementation == implementation) else {
         let names: Vec<&str> = of_form().map(|offer| offer.implementation.as_str()).collect();
         let hint = match nearest(implementation, names.iter().copied()) {
