@@ -72,6 +72,16 @@ pub fn threads_at_work(spent: &[Duration], wall: Duration) -> u32 {
     spent.iter().filter(|time| **time > least).count() as u32
 }
 
+/// Whether a thread of a process runs, or would if it had a core.
+pub fn is_runnable(pid: i32) -> bool {
+    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    tasks.flatten().any(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        // The state follows the name, which may hold anything.
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
+    })
+}
+
 /// Private memory of a process in bytes: what it allocated, shared tensors left out.
 pub fn private_memory(pid: i32) -> Option<u64> {
     status_field(pid, "RssAnon:")
@@ -160,6 +170,7 @@ mod tests {
         }
         assert_ne!(x, 0);
         assert!(spent() >= Duration::from_millis(5), "{:?}", spent());
+        assert!(is_runnable(me) && !is_runnable(-1));
         assert!(private_memory(me).unwrap() > 0);
         assert!(peak_memory(me).unwrap() > 0);
         assert_eq!(Usage::of(-1), Usage::default());
