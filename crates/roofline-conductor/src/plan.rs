@@ -55,7 +55,7 @@ impl Plan {
         let cases = cases.into_iter().map(|case| PlannedCase {
             rows: rows(&case, runners, patterns),
             probes: rows(&case, runners, &probes).into_iter().filter(|row| row.offered).collect(),
-            has_device: runners.iter().any(|runner| runner.has(case.device)),
+            has_device: is_there(case.device, runners),
             case,
         });
         Plan { cases: cases.filter(|planned| !planned.rows.is_empty()).collect() }
@@ -99,15 +99,20 @@ impl Plan {
     }
 }
 
+/// Whether a runner has a device.
+fn is_there(device: Device, runners: &[RunnerOffers]) -> bool {
+    runners.iter().any(|runner| runner.has(device))
+}
+
 fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<PlannedRow> {
     let mut rows: Vec<PlannedRow> = Vec::new();
-    let has_device = runners.iter().any(|runner| runner.has(case.device));
+    // Where nobody has the device, those that have the operation say so.
+    let is_absent = !is_there(case.device, runners);
     let kind = case.device.kind();
-    for runner in runners.iter().filter(|runner| !has_device || runner.has(case.device)) {
+    for runner in runners.iter().filter(|runner| is_absent || runner.has(case.device)) {
         let form = case.form();
-        // Where nobody has the device, those that have the operation say so.
-        let is_there = |offer: &&Offer| !has_device || offer.devices.iter().any(|device| device == kind);
-        for offer in runner.offers.iter().filter(|offer| offer.operation == form).filter(is_there) {
+        let fits = |offer: &&Offer| is_absent || offer.devices.iter().any(|device| device == kind);
+        for offer in runner.offers.iter().filter(|offer| offer.operation == form).filter(fits) {
             let offered = offer.dtypes.contains(&case.dtype);
             // A probe that does not bound the dtype is no gap that a row should show.
             let is_probe = is_limit(&offer.implementation);
