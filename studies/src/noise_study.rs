@@ -218,6 +218,7 @@ fn begin(machine: &Machine, root: &Path, settings: &Settings, command: &str) -> 
         revision,
         command: command.to_owned(),
         beside: settings.beside.clone(),
+        kinds: settings.kinds.iter().map(|kind| (kind.name.to_owned(), kind.case.to_owned())).collect(),
         facts,
     }
 }
@@ -367,6 +368,7 @@ mod tests {
             revision: "r".to_owned(),
             command: "cargo xtask noise-study".to_owned(),
             beside: "a|b".to_owned(),
+            kinds: KINDS.iter().map(|kind| (kind.name.to_owned(), kind.case.to_owned())).collect(),
             facts: Vec::new(),
         };
         let one = |(name, word): &(&str, Word)| Try {

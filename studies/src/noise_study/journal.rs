@@ -6,6 +6,7 @@
 use super::{KINDS, LEGS};
 use roofline_core::verdict::{FEWEST_SETS, Word};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -33,6 +34,8 @@ pub struct Study {
     pub command: String,
     /// What else the machine did meanwhile, in words.
     pub beside: String,
+    /// The case that each of its kinds was: it may be another at another revision.
+    pub kinds: BTreeMap<String, String>,
     /// What the page says of program and machine.
     pub facts: Vec<(String, String)>,
 }
@@ -136,10 +139,15 @@ impl Outcome {
     }
 
     fn know(&self, study: &str, kind: &str) -> Result<(), String> {
-        if !self.studies.iter().any(|other| other.id == study) {
-            return Err(format!("no line before it tells of a study `{study}`"));
-        }
-        if KINDS.iter().any(|other| other.name == kind) { Ok(()) } else { Err(format!("no kind `{kind}`")) }
+        let told = self.studies.iter().find(|other| other.id == study);
+        let told = told.ok_or_else(|| format!("no line before it tells of a study `{study}`"))?;
+        let is_kind = told.kinds.contains_key(kind) && KINDS.iter().any(|other| other.name == kind);
+        if is_kind { Ok(()) } else { Err(format!("no kind `{kind}`")) }
+    }
+
+    /// The case that a kind was.
+    pub fn case(&self, kind: &str) -> &str {
+        self.studies.iter().find_map(|study| study.kinds.get(kind)).map_or("", String::as_str)
     }
 }
 
@@ -204,8 +212,11 @@ fn unreadable(path: &Path, why: &str) -> io::Error {
 mod tests {
     use super::*;
 
-    const STUDY: &str =
-        r#"{"study":{"id":"s","revision":"r1","command":"c","beside":"nothing","facts":[["system","x"]]}}"#;
+    const STUDY: &str = concat!(
+        r#"{"study":{"id":"s","revision":"r1","command":"c","beside":"nothing","#,
+        r#""kinds":{"long":"matmul/f32/m=1,n=1,k=1","short":"softmax/f32/rows=1,cols=1"},"#,
+        r#""facts":[["system","x"]]}}"#
+    );
     const RIVAL: &str =
         r#"{"rival":{"study":"s","finished":"t","kind":"short","comparisons":3,"regressed":1,"improved":1}}"#;
 
@@ -256,6 +267,7 @@ mod tests {
             (STUDY.replace("\"facts\"", "\"tales\""), "unknown field"),
             (one(|one| one.study = "who".to_owned()), "tells of a study"),
             (one(|one| one.kind = "quantum".to_owned()), "no kind"),
+            (one(|one| one.kind = "mem-1t".to_owned()), "no kind"),
             (one(|one| one.name = "b-5".to_owned()), "not compared in 3 s"),
             (one(|one| one.budget = 99), "not compared in 99 s"),
             (one(|one| one.half = None), "do not fit"),
@@ -281,6 +293,7 @@ mod tests {
             revision: revision.to_owned(),
             command: "cargo xtask noise-study".to_owned(),
             beside: "nothing".to_owned(),
+            kinds: BTreeMap::new(),
             facts: Vec::new(),
         };
         let ids = || {

@@ -67,7 +67,11 @@ fn twice(outcome: &Outcome) -> String {
             *sum = (sum.0 + cell.0, sum.1 + cell.1);
         }
         let [quiet, loaded, rival] = cells.map(|(some, all)| count(some, all));
-        text += &format!("| {} | `{}` | {quiet} | {loaded} | {rival} |\n", kind.name, kind.case);
+        text += &format!(
+            "| {} | `{}` | {quiet} | {loaded} | {rival} |\n",
+            kind.name,
+            cell(outcome.case(kind.name))
+        );
     }
     let [quiet, loaded, rival] = sums.map(|(some, all)| count(some, all));
     text + &format!("| all | | {quiet} | {loaded} | {rival} |\n")
