@@ -166,7 +166,14 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
 
 /// Every runner: the built-in one, then the folders below each of `places` that have a `runner.toml`,
 /// and places that are such a folder themselves.
-pub fn discover(program: &Path, places: &[PathBuf]) -> Result<Vec<RunnerSpec>, RunnerError> {
+///
+/// A mistake in a folder that was named is an error; one that was merely found goes to `left_out`, so that
+/// it costs nobody else.
+pub fn discover(
+    program: &Path,
+    places: &[PathBuf],
+    mut left_out: impl FnMut(RunnerError),
+) -> Result<Vec<RunnerSpec>, RunnerError> {
     let binaries = program.parent().unwrap_or(Path::new("."));
     let mut specs = vec![RunnerSpec::built_in(program)];
     for place in places {
@@ -183,7 +190,10 @@ pub fn discover(program: &Path, places: &[PathBuf]) -> Result<Vec<RunnerSpec>, R
             .collect();
         folders.sort();
         for folder in folders {
-            specs.push(read(&folder, binaries)?);
+            match read(&folder, binaries) {
+                Ok(spec) => specs.push(spec),
+                Err(error) => left_out(error),
+            }
         }
     }
     Ok(specs)

@@ -2,7 +2,7 @@
 
 use crate::args::Places;
 use crate::commands::offers::is_folder;
-use crate::error::Problem;
+use crate::error::{Problem, tell};
 use crate::house;
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_core::nearest::nearest;
@@ -95,7 +95,8 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     let named = places.runner.iter().filter(|place| is_folder(place)).map(PathBuf::from);
     let found = folder("runners").map_or_else(house::runners, Ok)?;
     let all: Vec<PathBuf> = std::iter::once(found).chain(named).collect();
-    let mut specs = runners::discover(&program, &all)
+    let left_out = |error| tell(&format!("warning: a runner is left out: {error}"));
+    let mut specs = runners::discover(&program, &all, left_out)
         .map_err(|error| Problem::usage(error.to_string(), "docs/format.md says what a runner.toml holds"))?;
     for file in &places.python {
         let spec = RunnerSpec::of_python_file(file, &house::sdk()?).map_err(|error| {

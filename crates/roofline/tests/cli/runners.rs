@@ -60,9 +60,14 @@ fn a_runner_toml_with_a_mistake_has_line_and_column() {
         scene.write("mine/runner.toml", text);
         check(&scene).complains(2, &[parts[0], parts[1], "hint: "]);
     }
-    // A broken folder among the runners is found whatever is asked for.
+}
+
+#[test]
+fn a_broken_runner_that_nobody_named_is_left_out() {
+    let scene = Scene::new();
     scene.write("runners/other/runner.toml", "name = 7\n");
-    scene.call_with_store(&format!("check {CASE}")).complains(2, &["other/runner.toml:1:8", "hint: "]);
+    let stderr = scene.call_with_store(&format!("check {CASE}")).exits(0).stderr;
+    assert!(stderr.contains("left out: ") && stderr.contains("other/runner.toml:1:8"), "{stderr}");
 }
 
 #[test]
