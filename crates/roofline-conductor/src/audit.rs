@@ -98,11 +98,15 @@ fn status_field(pid: i32, field: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// How often a process was taken off its core against its will.
+/// How often threads of a process were taken off their cores against their will.
 pub fn switches(pid: i32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
-    line.trim().parse().ok()
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let of_thread = |task: std::fs::DirEntry| -> Option<u64> {
+        let status = std::fs::read_to_string(task.path().join("status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
+        line.trim().parse().ok()
+    };
+    tasks.flatten().filter_map(of_thread).reduce(u64::saturating_add)
 }
 
 /// The machine's time up to one moment, and how much of it the host gave to others.
@@ -126,11 +130,10 @@ impl Steal {
         Steal(read())
     }
 
-    /// Share of the time since then that was stolen; `None` where the system does not say.
-    pub fn share_since(self) -> Option<f64> {
+    /// Ticks since then that were stolen, and all that passed; `None` where the system does not say.
+    pub fn since(self) -> Option<(u64, u64)> {
         let ((stolen, all), (stolen_now, all_now)) = self.0.zip(Steal::now().0)?;
-        let passed = all_now.checked_sub(all).filter(|passed| *passed > 0)?;
-        Some(stolen_now.saturating_sub(stolen) as f64 / passed as f64)
+        Some((stolen_now.saturating_sub(stolen), all_now.checked_sub(all)?))
     }
 }
 
@@ -173,6 +176,7 @@ mod tests {
         assert!(is_runnable(me) && !is_runnable(-1));
         assert!(private_memory(me).unwrap() > 0);
         assert!(peak_memory(me).unwrap() > 0);
+        assert!(switches(me).is_some() && switches(-1).is_none());
         assert_eq!(Usage::of(-1), Usage::default());
     }
 

@@ -44,7 +44,7 @@ pub enum Step {
 pub enum Finish {
     Complete,
     Interrupted,
-    /// The run's budget was spent before every case had begun.
+    /// The run's budget was spent before every row was finished.
     OutOfTime,
 }
 
@@ -93,9 +93,11 @@ impl Run<'_> {
             self.begin(Step::Gate, &planned.case)?;
             // Whatever ran before it, a case meets the same contents: its rows can be reproduced alone.
             self.stage.draws = Draws::of(self.stage.options.seed, &planned.case.to_string());
-            if let Some(mut contest) = self.admit(planned, &mut tested)? {
-                let id = planned.case.to_string();
-                contest.resume(&past.iter().filter(|turn| turn.case == id).cloned().collect::<Vec<_>>());
+            let id = planned.case.to_string();
+            let past: Vec<Turn> = past.iter().filter(|turn| turn.case == id).cloned().collect();
+            if let Some(mut contest) = self.admit(planned, &past, &mut tested)? {
+                contest.resume(&past);
+                contest.look(self.stage.options, false);
                 self.settle(&mut contest)?;
                 contests.push(contest);
             }
@@ -106,6 +108,10 @@ impl Run<'_> {
             if contests.is_empty() {
                 break;
             }
+            if self.is_out_of_time() {
+                finish = Finish::OutOfTime;
+                break;
+            }
             self.stage.clear_all();
             for contest in &mut contests {
                 self.begin(Step::Set(set), &contest.planned.case)?;
@@ -113,7 +119,7 @@ impl Run<'_> {
                     contest.turn(&mut self.stage)?;
                     self.observer.turn(&contest.last_turn(&self.facts.run))?;
                 }
-                contest.look(&self.stage, self.is_out_of_time());
+                contest.look(self.stage.options, self.is_out_of_time());
                 self.settle(contest)?;
             }
         }
@@ -136,6 +142,7 @@ impl Run<'_> {
     fn admit<'p>(
         &mut self,
         planned: &'p PlannedCase,
+        past: &[Turn],
         tested: &mut SelfTests,
     ) -> Result<Option<Contest<'p>>, Stop> {
         let mut lanes = lanes_of(&self.stage, planned, tested);
@@ -146,7 +153,7 @@ impl Run<'_> {
             let mut instance = visits::instance(stage, &planned.case)?;
             visits::prove_all(stage, &mut lanes, &mut instance)?;
             if stage.options.budget.is_some() {
-                match Contest::start(stage, planned, lanes, &mut instance)? {
+                match Contest::start(stage, planned, lanes, &mut instance, past)? {
                     Ok(mut contest) => {
                         visits::release_all(stage, &mut contest.lanes, &instance)?;
                         return Ok(Some(contest));

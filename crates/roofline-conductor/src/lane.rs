@@ -9,7 +9,7 @@ use roofline_core::judge::Judgement;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Ask, Launched, Prepare, Prepared};
 use roofline_core::record::{Course, Ended, Evidence, Gate, Sample, Status};
-use roofline_core::turn::Doubling;
+use roofline_core::turn::{Doubling, Taken};
 use roofline_core::units::{Bytes, Seconds};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -36,6 +36,8 @@ pub struct Lane {
     pub doublings: Vec<Doubling>,
     /// Time that its pairs have taken, with what it took to set them up.
     pub spent: Duration,
+    /// What was taken from it meanwhile.
+    pub taken: Taken,
     /// Error probability of the last look, and why it was the last.
     pub ended: Option<(f64, Ended)>,
     /// Whether its record has been written.
@@ -60,6 +62,7 @@ impl Lane {
             to_hub: Vec::new(),
             doublings: Vec::new(),
             spent: Duration::ZERO,
+            taken: Taken::default(),
             ended: None,
             is_recorded: false,
         }
@@ -139,6 +142,13 @@ impl Lane {
     pub fn release(&mut self, stage: &mut Stage) -> Result<(), Stop> {
         let _: serde_json::Value = stage.ask(&self.seat, Ask::Release, &[])?;
         Ok(())
+    }
+
+    /// Adds what was taken from it in a set.
+    pub fn account(&mut self, taken: Taken) {
+        self.taken.add(taken);
+        self.evidence.steal = self.taken.steal();
+        self.evidence.switches = self.taken.switches;
     }
 
     /// Adds what the judge found, and fails when an element is outside its bound.

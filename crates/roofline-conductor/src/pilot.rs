@@ -7,7 +7,7 @@ use crate::failure::{Failure, Stop};
 use crate::instance::{Instance, draw_poison};
 use crate::lane::Lane;
 use crate::plan::{LIMIT, PlannedRow, names};
-use crate::stage::Stage;
+use crate::stage::{Options, Stage};
 use crate::timing::{self, Shape, batch_for};
 use roofline_core::case::{Cache, Case, Device};
 use roofline_core::record::{Course, Kind, Limiter, Status};
@@ -25,6 +25,7 @@ const MOST_SAMPLES: u32 = 10;
 /// On another device launches are asked for and waited for: a sample of many hides what that takes.
 const DEVICE_SAMPLE: Duration = Duration::from_millis(1);
 const DEVICE_WARMUP: u32 = 2;
+const DEVICE_TRIES: u32 = 5;
 /// Launches above this are visits of their own.
 const LONG: Duration = Duration::from_micros(100);
 const TINY: Duration = Duration::from_micros(2);
@@ -45,7 +46,7 @@ const LONGEST_FINAL: Duration = Duration::from_millis(400);
 const CONTENDS: f64 = 1.1;
 
 /// What the pilot fixes for a case.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Index of the lane that is visited between the others.
     pub hub: usize,
@@ -70,6 +71,11 @@ pub fn fly(
     let Some(hub) = named.or(limit.map(|(index, _)| index)).or_else(|| fastest(lanes, |_| true)) else {
         return Ok(None);
     };
+    if instance.case.device != Device::Cpu {
+        for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
+            time_in_a_row(stage, lane, &instance.case)?;
+        }
+    }
     let timer = timer();
     let hub_speed = lanes[hub].speed.unwrap_or_default();
     let place = format!("{}, pilot", instance.case);
@@ -77,7 +83,7 @@ pub fn fly(
     for lane in lanes.iter_mut() {
         let Some(speed) = lane.speed.filter(|_| lane.is_live()) else { continue };
         let (quicker, slower) = (speed.min(hub_speed), speed.max(hub_speed));
-        let mut course = course(stage, &instance.case, quicker, slower, timer);
+        let mut course = course(stage.options, &instance.case, quicker, slower, timer);
         if course.kind == Kind::Long
             && course.warmup == 0
             && (hub_chills || chills(stage, lane, hub_speed, &place)?)
@@ -113,8 +119,28 @@ fn chills(stage: &mut Stage, lane: &mut Lane, gap: Duration, place: &str) -> Res
     Ok(median(&ratios).is_some_and(|ratio| ratio > CHILLED))
 }
 
+/// Finds the time of a launch among many. On another device a launch alone is mostly asking and waiting, and a
+/// sample that goes by that has too few launches.
+fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, case: &Case) -> Result<(), Stop> {
+    let place = format!("{case}, pilot");
+    let mut batch = 1;
+    for _ in 0..DEVICE_TRIES {
+        let shape = (DEVICE_WARMUP, 1, batch);
+        let times = lane.attempt(stage, &place, |lane, stage| timing::sample(stage, lane, shape))?;
+        let Some(time) = times.as_deref().and_then(median).filter(|time| *time > 0.0) else { break };
+        let speed = Duration::from_secs_f64(time * 1e-9 / f64::from(batch));
+        lane.speed = Some(speed);
+        let wanted = batch_for(DEVICE_SAMPLE, speed);
+        if wanted <= batch {
+            break;
+        }
+        batch = wanted;
+    }
+    Ok(())
+}
+
 /// How a lane and the hub are visited, alike, by the launches of the quicker and the slower of the two.
-fn course(stage: &Stage, case: &Case, quicker: Duration, slower: Duration, timer: Seconds) -> Course {
+fn course(options: &Options, case: &Case, quicker: Duration, slower: Duration, timer: Seconds) -> Course {
     let kind = match quicker {
         _ if case.cache == Cache::Cold => Kind::Cold,
         time if time < TINY => Kind::Tiny,
@@ -134,9 +160,9 @@ fn course(stage: &Stage, case: &Case, quicker: Duration, slower: Duration, timer
         }
         Kind::Long | Kind::Cold => (1, 1, 0),
     };
-    let budget = stage.options.budget.unwrap_or_default();
+    let budget = options.budget.unwrap_or_default();
     let usual = if kind == Kind::Long || kind == Kind::Cold { LONG_BLOCK } else { BLOCK };
-    let block = if stage.options.quick {
+    let block = if options.quick {
         usual / 4
     } else {
         // Six sets must fit; of a large budget, all of it may be used.
@@ -293,3 +319,6 @@ fn timer() -> Seconds {
         .collect();
     Seconds(median(&readings).unwrap_or(0.0))
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,13 +15,14 @@ use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::pilot::{self, Setting};
-use crate::plan::PlannedCase;
-use crate::stage::Stage;
+use crate::plan::{PlannedCase, PlannedRow};
+use crate::stage::{Options, Stage};
 use crate::timing::{self, Shape};
 use crate::visits;
+use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Course, Ended, Limit, Rounds, SCHEMA, Sample, Status};
 use roofline_core::stats::{Interval, median, quantile, t_interval};
-use roofline_core::turn::{Measured, Turn};
+use roofline_core::turn::{Measured, Taken, Turn};
 use roofline_core::units::Seconds;
 use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
 use std::time::{Duration, Instant};
@@ -76,6 +77,7 @@ struct Found {
     spent: Duration,
     /// What judging a visit costs beyond the visit.
     judging: Duration,
+    taken: Taken,
 }
 
 impl<'p> Contest<'p> {
@@ -87,8 +89,9 @@ impl<'p> Contest<'p> {
         planned: &'p PlannedCase,
         mut lanes: Vec<Lane>,
         instance: &mut Instance,
+        past: &[Turn],
     ) -> Result<Result<Contest<'p>, Vec<Lane>>, Stop> {
-        let Some(setting) = pilot::fly(stage, &mut lanes, &planned.probes, instance)? else {
+        let Some(setting) = pilot::fly(stage, &mut lanes, &probes_of(planned, past), instance)? else {
             return Ok(Err(lanes));
         };
         let now = lanes.iter().map(|_| Found::default()).collect();
@@ -169,15 +172,15 @@ impl<'p> Contest<'p> {
             lane.attempt(stage, &place, |lane, stage| get_ready(stage, lane, &instance))?;
             self.now[*index].spent += start.elapsed();
         }
-        let stolen = audit::Steal::now();
-        let before: Vec<u64> = order.iter().map(|index| switches(stage, &self.lanes[*index])).collect();
+        let clock = audit::Steal::now();
+        let before: Vec<Option<u64>> =
+            order.iter().map(|index| switches(stage, &self.lanes[*index])).collect();
         self.block(stage, &mut instance, &order)?;
-        let steal = stolen.share_since();
+        let ticks = clock.since();
         for (index, before) in order.iter().zip(before) {
-            let now = switches(stage, &self.lanes[*index]).saturating_sub(before);
-            let evidence = &mut self.lanes[*index].evidence;
-            evidence.switches = Some(evidence.switches.unwrap_or(0) + now);
-            evidence.steal = steal.map(|share| evidence.steal.unwrap_or(0.0).max(share));
+            let now = switches(stage, &self.lanes[*index]);
+            let switches = now.zip(before).map(|(now, before)| now.saturating_sub(before));
+            self.now[*index].taken = Taken { ticks, switches };
         }
         for index in &order {
             let lane = &mut self.lanes[*index];
@@ -187,9 +190,12 @@ impl<'p> Contest<'p> {
             if !lane.is_probe() {
                 // The last visit of a set is always judged, after all that were not.
                 let shape = shape(lane.course);
-                lane.attempt(stage, &place, |lane, stage| {
+                let visit = lane.attempt(stage, &place, |lane, stage| {
                     visits::judged_visit(stage, lane, &mut instance, shape)
                 })?;
+                if speaks_for_itself(lane) {
+                    lane.doublings.extend(visit.map(|visit| visit.as_doubling(shape)));
+                }
             }
             if lane.is_live() {
                 lane.attempt(stage, &place, |lane, stage| lane.release(stage))?;
@@ -208,6 +214,7 @@ impl<'p> Contest<'p> {
         let has_hub = self.lanes[self.setting.hub].is_live();
         let (lane, found) = (&mut self.lanes[index], &self.now[index]);
         lane.spent += found.spent;
+        lane.account(found.taken);
         // Without its hub a turn has found nothing, and that is nobody else's fault.
         if !lane.is_live() || !has_hub {
             return;
@@ -224,23 +231,19 @@ impl<'p> Contest<'p> {
     /// Rounds through the lanes, forwards and backwards, until each has had its block.
     fn block(&mut self, stage: &mut Stage, instance: &mut Instance, order: &[usize]) -> Result<(), Stop> {
         let hub = self.setting.hub;
-        let alone = order.iter().all(|index| *index == hub);
         let mut paired = vec![Duration::ZERO; self.lanes.len()];
         for round in 0..MOST_PAIRS {
             let hub_first = (round + self.sets).is_multiple_of(2);
-            let mut in_turn: Vec<usize> =
-                order.iter().copied().filter(|index| alone || *index != hub).collect();
-            if !hub_first {
-                in_turn.reverse();
-            }
-            in_turn
-                .retain(|index| self.lanes[*index].is_live() && !self.had_its_block(*index, paired[*index]));
-            if in_turn.is_empty() {
+            let mut pairs = pairs(order, hub, hub_first);
+            pairs.retain(|(index, _)| {
+                self.lanes[*index].is_live() && !self.had_its_block(*index, paired[*index])
+            });
+            if pairs.is_empty() {
                 break;
             }
-            for index in in_turn {
+            for (index, sides) in pairs {
                 let start = Instant::now();
-                self.pair(stage, instance, index, hub_first)?;
+                self.pair(stage, instance, index, sides)?;
                 paired[index] += start.elapsed();
                 self.now[index].spent += start.elapsed();
                 if !self.lanes[hub].is_live() {
@@ -264,15 +267,9 @@ impl<'p> Contest<'p> {
         stage: &mut Stage,
         instance: &mut Instance,
         index: usize,
-        hub_first: bool,
+        sides: Vec<usize>,
     ) -> Result<(), Stop> {
-        let hub = self.setting.hub;
         let shape = shape(self.lanes[index].course);
-        let sides = match (index == hub, hub_first) {
-            (true, _) => vec![hub],
-            (false, true) => vec![hub, index],
-            (false, false) => vec![index, hub],
-        };
         let is_judged = self.is_judged(stage, index);
         for side in sides {
             if !self.visit(stage, instance, side, shape, is_judged)? {
@@ -328,11 +325,11 @@ impl<'p> Contest<'p> {
         let (lane, found) = (&mut self.lanes[index], &mut self.now[index]);
         let is_judged = is_judged && !lane.is_probe();
         let start = Instant::now();
-        pilot::flush_if_cold(instance);
         let times = lane.attempt(stage, &place, |lane, stage| {
             if is_judged {
                 visits::judged_visit(stage, lane, instance, shape).map(|visit| visit.claimed)
             } else {
+                pilot::flush_if_cold(instance);
                 timing::sample(stage, lane, shape)
             }
         })?;
@@ -353,45 +350,45 @@ impl<'p> Contest<'p> {
     /// Looks at every open row; those that are decided, or out of time, end.
     ///
     /// The hub waits for the others: as long as one of them is open, it is visited anyway.
-    pub fn look(&mut self, stage: &Stage, out_of_time: bool) {
+    pub fn look(&mut self, options: &Options, out_of_time: bool) {
         let (open, waiting): (Vec<usize>, Vec<usize>) = (0..self.lanes.len())
             .filter(|index| self.is_open(*index))
             .partition(|index| !self.is_needed(*index));
         for index in &open {
-            self.lanes[*index].ended = self.end_of(stage, *index, out_of_time);
+            self.lanes[*index].ended = self.end_of(options, *index, out_of_time);
         }
         if !open.into_iter().any(|index| self.is_open(index)) {
             for index in waiting {
-                self.lanes[index].ended = self.end_of(stage, index, out_of_time);
+                self.lanes[index].ended = self.end_of(options, index, out_of_time);
             }
         }
     }
 
     /// Whether a row ends at this look: with which error probability, and why.
-    fn end_of(&self, stage: &Stage, index: usize, out_of_time: bool) -> Option<(f64, Ended)> {
+    fn end_of(&self, options: &Options, index: usize, out_of_time: bool) -> Option<(f64, Ended)> {
         let sets = self.lanes[index].to_hub.len();
         let spent = self.lanes.iter().map(|lane| lane.spent).max().filter(|_| index == self.setting.hub);
         let spent = spent.unwrap_or(self.lanes[index].spent);
         let per_set = spent / (sets.max(1) as u32);
-        let is_spent = sets >= FEWEST_SETS && spent + per_set > stage.options.budget.unwrap_or_default();
+        let is_spent = sets >= FEWEST_SETS && spent + per_set > options.budget.unwrap_or_default();
         match look(sets, sets >= MOST_SETS || is_spent || out_of_time) {
-            Some(alpha) if self.is_decided(stage, index, alpha) => Some((alpha, Ended::Decided)),
+            Some(alpha) if self.is_decided(options, index, alpha) => Some((alpha, Ended::Decided)),
             Some(alpha) if sets >= MOST_SETS => Some((alpha, Ended::Looks)),
             Some(alpha) if is_spent => Some((alpha, Ended::Budget)),
             Some(alpha) if out_of_time => Some((alpha, Ended::TotalBudget)),
-            None if out_of_time => Some((1.0, Ended::TotalBudget)),
+            // Fewer than six sets say nothing; they are kept for whoever goes on.
             _ => None,
         }
     }
 
     /// Whether an interval of `alpha` says all that is asked of a lane.
-    fn is_decided(&self, stage: &Stage, index: usize, alpha: f64) -> bool {
+    fn is_decided(&self, options: &Options, index: usize, alpha: f64) -> bool {
         let hub = self.setting.hub;
         let lane = &self.lanes[index];
         let compared = index == hub
             || self.lanes[hub].is_probe()
             || t_interval(&lane.to_hub, alpha)
-                .is_some_and(|interval| word(interval, stage.options.delta) != Word::Inconclusive);
+                .is_some_and(|interval| word(interval, options.delta) != Word::Inconclusive);
         let shared = self.setting.limit.is_none_or(|(limit, _)| limit == index)
             || self.share(index, alpha).is_none_or(|share| share.half <= SHARE_PRECISION);
         compared && shared
@@ -472,6 +469,7 @@ impl<'p> Contest<'p> {
 
     /// What the last turn found, to be kept until the records are complete.
     pub fn last_turn(&self, run: &str) -> Turn {
+        let has_hub = self.lanes[self.setting.hub].is_live();
         let measured = |(lane, found): (&Lane, &Found)| {
             Some(Measured {
                 implementation: lane.seat.implementation.clone(),
@@ -481,10 +479,11 @@ impl<'p> Contest<'p> {
                     .to_hub
                     .last()
                     .copied()
-                    .filter(|_| lane.is_live() && !found.samples.is_empty())?,
+                    .filter(|_| lane.is_live() && has_hub && !found.samples.is_empty())?,
                 samples: found.samples.clone(),
                 doubling: lane.doublings.last().copied(),
                 spent: Seconds(found.spent.as_secs_f64()),
+                taken: found.taken,
             })
         };
         Turn {
@@ -500,17 +499,13 @@ impl<'p> Contest<'p> {
 
     /// Takes up turns of a run that was stopped. Those that do not fit what is measured now are left.
     pub fn resume(&mut self, turns: &[Turn]) {
+        let mut fitting = None;
         for turn in turns {
-            let index_of = |name: &str| self.lanes.iter().position(|lane| lane.seat.implementation == name);
-            let (Some(hub), limit) = (index_of(&turn.hub), turn.limit.as_ref()) else { return };
-            let limit = match limit {
-                Some((name, by)) => match index_of(name) {
-                    Some(index) => Some((index, *by)),
-                    None => return,
-                },
-                None => None,
-            };
-            self.setting = Setting { hub, limit };
+            let Some(setting) = self.setting_of(turn) else { continue };
+            if *fitting.get_or_insert(setting) != setting {
+                continue;
+            }
+            self.setting = setting;
             for measured in &turn.lanes {
                 let lane = self.lanes.iter_mut().find(|lane| {
                     lane.seat.implementation == measured.implementation && lane.seat.runner == measured.runner
@@ -521,10 +516,43 @@ impl<'p> Contest<'p> {
                 lane.samples.extend_from_slice(&measured.samples);
                 lane.doublings.extend(measured.doubling);
                 lane.spent += Duration::try_from_secs_f64(measured.spent.0).unwrap_or_default();
+                lane.account(measured.taken);
             }
-            self.sets = turn.set + 1;
+            self.sets = turn.set.saturating_add(1);
         }
     }
+
+    /// Hub and limit of a turn, where both take part now.
+    fn setting_of(&self, turn: &Turn) -> Option<Setting> {
+        let index_of = |name: &str| self.lanes.iter().position(|lane| lane.seat.implementation == name);
+        let limit = match &turn.limit {
+            Some((name, by)) => Some((index_of(name)?, *by)),
+            None => None,
+        };
+        Some(Setting { hub: index_of(&turn.hub)?, limit })
+    }
+}
+
+/// One round: each lane with who is visited in its pair, in order. The next round is this one backwards, so that
+/// what comes first gains nothing (ABBA). A hub alone is visited alone.
+fn pairs(order: &[usize], hub: usize, hub_first: bool) -> Vec<(usize, Vec<usize>)> {
+    let alone = order.iter().all(|index| *index == hub);
+    let lanes = order.iter().copied().filter(|index| alone || *index != hub);
+    let mut pairs: Vec<(usize, Vec<usize>)> =
+        lanes.map(|index| (index, if alone { vec![hub] } else { vec![hub, index] })).collect();
+    if !hub_first {
+        pairs.reverse();
+        pairs.iter_mut().for_each(|(_, sides)| sides.reverse());
+    }
+    pairs
+}
+
+/// The probes among which the pilot chooses. Of two that are about as fast it may choose the other one next
+/// time, and sets of the one say nothing about the other: whoever goes on keeps the probe of the past.
+fn probes_of(planned: &PlannedCase, past: &[Turn]) -> Vec<PlannedRow> {
+    let fixed = past.first().map(|turn| turn.limit.as_ref().map(|(probe, _)| probe));
+    let is_kept = |probe: &&PlannedRow| fixed.is_none_or(|fixed| fixed == Some(&probe.implementation));
+    planned.probes.iter().filter(is_kept).cloned().collect()
 }
 
 /// Tensors in place, warm until two visits agree, its clock held against the conductor's.
@@ -541,12 +569,25 @@ fn get_ready(stage: &mut Stage, lane: &mut Lane, instance: &Instance) -> Result<
         }
         last = now;
     }
-    if 3.0 * f64::from(batch) * speed.as_secs_f64() < DOUBLING_SHARE * course.block.0 && !lane.is_probe() {
+    if is_doubled(course, speed) && !lane.is_probe() {
         let doubling = timing::double(stage, lane, batch)?;
         lane.doublings.push(doubling);
     }
     timing::rest(stage, lane);
     Ok(())
+}
+
+/// Whether a block has the time for a visit of n and one of 2n launches.
+fn is_doubled(course: Course, speed: Duration) -> bool {
+    let launches = 3.0 * f64::from(timing::batch_for(WARM_UP, speed));
+    launches * speed.as_secs_f64() < DOUBLING_SHARE * course.block.0
+}
+
+/// Whether launches are too long to be doubled, and a visit holds nothing but them.
+fn speaks_for_itself(lane: &Lane) -> bool {
+    lane.course.zip(lane.speed).is_some_and(|(course, speed)| {
+        course.warmup == 0 && lane.evidence.output == OutputMode::InPlace && !is_doubled(course, speed)
+    })
 }
 
 fn shape(course: Option<Course>) -> Shape {
@@ -558,6 +599,9 @@ fn samples(set: u32, visit: u32, batch: u32, times: Vec<f64>) -> impl Iterator<I
 }
 
 /// How often a lane's process has been taken off its core.
-fn switches(stage: &Stage, lane: &Lane) -> u64 {
-    stage.session(&lane.seat).and_then(|session| audit::switches(session.pid)).unwrap_or(0)
+fn switches(stage: &Stage, lane: &Lane) -> Option<u64> {
+    stage.session(&lane.seat).and_then(|session| audit::switches(session.pid))
 }
+
+#[cfg(test)]
+mod tests;

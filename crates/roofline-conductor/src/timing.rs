@@ -71,6 +71,16 @@ impl Visit {
         let passed = self.wall.as_secs_f64() - claimed - self.waited.as_secs_f64();
         passed.max(self.busiest.as_secs_f64() - claimed).max(0.0)
     }
+
+    /// What a visit of long launches says by itself: the conversation is lost in them.
+    pub fn as_doubling(&self, (_, samples, batch): Shape) -> Doubling {
+        let launches = f64::from(samples * batch);
+        Doubling {
+            batch,
+            claimed: Seconds(self.claimed.iter().sum::<f64>() * 1e-9 / launches),
+            unclaimed: Seconds(self.unclaimed() / launches),
+        }
+    }
 }
 
 /// What a visit is asked for: warm-up launches, samples, launches of a sample.

@@ -120,7 +120,7 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     Ok(seen)
 }
 
-/// A visit between a secret preparation and its judgement.
+/// A visit between a secret preparation and its judgement; cold caches are emptied in between.
 pub fn judged_visit(
     stage: &mut Stage,
     lane: &mut Lane,
@@ -138,6 +138,7 @@ pub fn judged_visit(
     if stage.options.checks.on(Check::Poison) {
         instance.poison_at(&wanted, poison);
     }
+    pilot::flush_if_cold(instance);
     let visit = timing::visit(stage, lane, plan, Duration::from_millis(50), || {})?;
     if !stage.options.checks.on(Check::JudgedVisits) {
         return Ok(visit);

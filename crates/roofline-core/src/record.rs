@@ -319,7 +319,8 @@ pub enum Grade {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     pub grade: Grade,
-    /// Time of one launch by the conductor's clock: (wall of 2n - wall of n) / n.
+    /// Time of one launch by the conductor's clock: what is claimed for it, and what passes unclaimed in a
+    /// visit of 2n launches beyond one of n; of long launches, in a visit.
     pub wall_per_launch: Option<Seconds>,
     /// Threads that the runner said it would use.
     pub threads: u32,
@@ -334,7 +335,7 @@ pub struct Evidence {
     /// Share of the machine's time that the host gave to others while the row was measured.
     #[serde(default)]
     pub steal: Option<f64>,
-    /// How often the runner was taken off its core while the row was measured.
+    /// How often the runner's threads were taken off their cores while the row was measured.
     #[serde(default)]
     pub switches: Option<u64>,
     pub workspace: Bytes,

@@ -32,6 +32,8 @@ pub fn look(sets: usize, is_last: bool) -> Option<f64> {
     if sets < FEWEST_SETS {
         return None;
     }
+    // A run that was killed at its last set may have taken one more.
+    let sets = sets.min(MOST_SETS);
     let spent: f64 = LOOKS.iter().filter(|(at, _)| *at < sets).map(|(_, alpha)| alpha).sum();
     let due = LOOKS.iter().find(|(at, _)| *at == sets).map(|(_, alpha)| *alpha);
     if is_last || sets >= MOST_SETS { Some(ALPHA - spent) } else { due }
@@ -167,6 +169,7 @@ mod tests {
         assert!((look(9, true).unwrap() - 0.008).abs() < 1e-12);
         assert_eq!(look(12, false), Some(0.003));
         assert!((look(24, false).unwrap() - 0.005).abs() < 1e-12);
+        assert_eq!(look(25, false), look(24, true));
     }
 
     #[test]

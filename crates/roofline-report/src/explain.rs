@@ -201,7 +201,7 @@ fn samples(row: &Row) -> String {
     else {
         return "none".to_owned();
     };
-    let mut visits: Vec<u32> = samples.iter().map(|sample| sample.visit).collect();
+    let mut visits: Vec<(u32, u32)> = samples.iter().map(|sample| (sample.set, sample.visit)).collect();
     visits.sort_unstable();
     visits.dedup();
     let batch = if least == most { format!("{least}") } else { format!("{least} to {most}") };

@@ -256,6 +256,9 @@ impl<'a> Row<'a> {
                 notes.push("cold".to_owned());
             }
         }
+        if self.record.of_limit().is_some_and(|(share, _)| is_sane(&share) && share.low > 1.0) {
+            notes.push("above its limit".to_owned());
+        }
         notes.extend(self.spread().notes());
         if let Some(steal) = evidence.steal.filter(|steal| *steal > NOTABLE) {
             notes.push(format!("steal {}", figures::percent(steal)));

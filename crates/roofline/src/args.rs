@@ -196,7 +196,7 @@ pub struct Measure {
     /// Time for one implementation's comparison with the hub, such as `500ms` or `10s`; never fewer than six sets
     #[arg(long, value_parser = parse_duration, default_value = "2s")]
     pub budget: Duration,
-    /// Time for the whole run, such as `5min`; what was reached then is said
+    /// Time for the whole run, such as `5min`; what was reached then is said, and `--resume` goes on from there
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub total_budget: Option<Duration>,
     /// Shorter blocks, as many sets

@@ -43,7 +43,8 @@ struct Past {
     turns: Vec<Turn>,
 }
 
-/// Goes on with the latest run by its own command line; only where and how to print is taken anew.
+/// Goes on with the latest run by its own command line; only where and how to print, and how long the run
+/// may take from now on, are taken anew.
 fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     if !args.select.select.is_empty() || args.select.suite.is_some() || !args.implementation.is_empty() {
         let hint = "leave the selection out: the run that is resumed has its own";
@@ -56,6 +57,7 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     let filter = Filter { run: Some(run.id.clone()), ..Filter::default() };
     let records = store.records(&filter)?.found;
     let turns = store.turns(&run.id)?.found;
+    check_machine(&run)?;
     let begun = Line::try_parse_from(&run.arguments).ok().map(|line| line.command);
     let (mut begun, budget) = match begun {
         Some(Command::Run(begun)) => {
@@ -70,10 +72,21 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     };
     begun.places.store.clone_from(&args.places.store);
     begun.format.clone_from(&args.format);
+    begun.total_budget = args.total_budget;
     begun.resume = false;
     drop(store);
     tell(&format!("resuming `{}`: {} rows are finished", run.command, records.len()));
     go(&begun, budget, Some(Past { run, records, turns }))
+}
+
+/// Sets of two machines say nothing together.
+fn check_machine(run: &Run) -> Result<(), Problem> {
+    let then = serde_json::from_value::<Machine>(run.machine.clone()).map(|machine| machine.fingerprint());
+    if then.is_ok_and(|then| then == Machine::read().fingerprint()) {
+        return Ok(());
+    }
+    let why = format!("the latest run, {}, was begun on another machine", run.id);
+    Err(Problem::usage(why, "go on there, or begin it again with `roofline run`"))
 }
 
 fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<ExitCode, Problem> {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
 
-/// The promise is two seconds; the rest is for a machine that is busy with other tests.
-const SOON: Duration = Duration::from_secs(2 + 4);
+/// The promise is one second; the rest is for a machine that is busy with other tests.
+const SOON: Duration = Duration::from_secs(1 + 5);
 
 /// A kernel that waits, at a size that the gate does not draw by itself, until the file `go` is there.
 const WAITING: &str = r#"

@@ -2,9 +2,11 @@
 
 use crate::interrupts::nothing_is_left;
 use crate::scene::{Scene, send, start, wait_until};
-use roofline_core::record::Record;
+use roofline_core::record::{Record, Run};
+use roofline_core::turn::Turn;
 use roofline_store::Store;
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 const RUN: &str = "run add/f32/rows=3,cols=500 softmax/f32/rows=3,cols=300 --quick --format jsonl";
@@ -21,10 +23,13 @@ fn sets(record: &Record) -> usize {
     record.rounds.as_ref().map_or(0, |rounds| rounds.to_hub.len())
 }
 
-fn turns(scene: &Scene) -> usize {
-    let Ok(store) = Store::open_read_only(scene.store()) else { return 0 };
-    let Ok(Some(run)) = store.latest_run() else { return 0 };
-    store.turns(&run.id).map_or(0, |turns| turns.found.len())
+fn turns(scene: &Scene) -> Vec<Turn> {
+    let read = || {
+        let store = Store::open_read_only(scene.store()).ok()?;
+        let run = store.latest_run().ok()??;
+        Some(store.turns(&run.id).ok()?.found)
+    };
+    read().unwrap_or_default()
 }
 
 /// How often a run is killed: a few times here, fifty times by hand.
@@ -40,7 +45,8 @@ fn a_killed_run_is_resumed_until_it_is_complete() {
         let begun = Store::open_read_only(scene.store())
             .is_ok_and(|store| store.latest_run().is_ok_and(|run| run.is_some()));
         let mut child = start(scene.with_store(if begun { "run --resume" } else { RUN }));
-        std::thread::sleep(Duration::from_millis(100 + 613 * kill % 1700));
+        let moment = 100 + RandomState::new().hash_one(kill) % 1700;
+        std::thread::sleep(Duration::from_millis(moment));
         child.kill().unwrap();
         child.wait().unwrap();
         nothing_is_left(&scene);
@@ -58,7 +64,7 @@ fn a_killed_run_is_resumed_until_it_is_complete() {
     assert_eq!(rows.len(), 6, "{:?}", records.keys());
     assert!(rows.iter().all(|record| sets(record) >= 6), "every row has its six sets");
     assert!(stored.iter().all(|(row, record)| records[row] == *record), "what stood was measured again");
-    assert_eq!(turns(&scene), 0, "turns are dropped when their case is done");
+    assert_eq!(turns(&scene), [], "turns are dropped when their case is done");
     // Nothing is left to do, and nothing is done again.
     let again = scene.call_with_store("run --resume --format jsonl").exits(0);
     assert_eq!(again.rows().len(), records.len());
@@ -69,17 +75,25 @@ fn a_killed_run_is_resumed_until_it_is_complete() {
 fn sets_that_stand_are_not_taken_again() {
     let scene = Scene::alone();
     let child = start(scene.with_store(&RUN.replace("--quick", "--budget 20s")));
-    wait_until("two turns", || turns(&scene) >= 2);
+    wait_until("two turns", || turns(&scene).len() >= 2);
     send("-INT", &format!("-{}", child.id()));
     let outcome = crate::scene::Outcome::of(child.wait_with_output()).exits(130);
     assert!(outcome.stderr.contains("`roofline run --resume` goes on"), "{}", outcome.stderr);
     let before = turns(&scene);
-    assert!(before >= 2);
+    assert!(before.len() >= 2);
     let child = start(scene.with_store("run --resume"));
-    wait_until("another turn", || turns(&scene) > before || !scene.records_so_far().is_empty());
+    wait_until("another turn", || turns(&scene).len() > before.len());
     send("-INT", &format!("-{}", child.id()));
     crate::scene::Outcome::of(child.wait_with_output()).exits(130);
     nothing_is_left(&scene);
+    let after = turns(&scene);
+    assert_eq!(after[..before.len()], before, "what stood is there as it was");
+    let mut sets = BTreeMap::new();
+    for turn in &after {
+        let set = sets.entry(&turn.case).or_insert(0);
+        assert_eq!(turn.set, *set, "a set of {} was taken again", turn.case);
+        *set += 1;
+    }
 }
 
 #[test]
@@ -88,6 +102,36 @@ fn a_total_budget_ends_a_run_and_says_what_was_reached() {
     let outcome = scene.call_with_store(&format!("{RUN} --total-budget 1ms")).exits(0);
     assert!(outcome.stderr.contains("the total budget is spent: "), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("of 6 rows"), "{}", outcome.stderr);
+}
+
+#[test]
+fn rows_that_a_total_budget_cut_short_are_finished_by_a_resume() {
+    let scene = Scene::alone();
+    // Blocks are so long that six sets take longer than the run may.
+    let words = "run add/f32/rows=3,cols=500 -i cpu/plain --budget 20s --total-budget 2s";
+    let outcome = scene.call_with_store(words).exits(0);
+    assert!(outcome.stderr.contains("spent: 0 of 1 rows"), "{}", outcome.stderr);
+    assert_eq!(scene.records(), [], "fewer than six sets are no row");
+    let before = turns(&scene).len();
+    let outcome = scene.call_with_store("run --resume --total-budget 1ms").exits(0);
+    assert!(outcome.stderr.contains("spent: 0 of 1 rows"), "{}", outcome.stderr);
+    assert_eq!(turns(&scene).len(), before);
+    scene.call_with_store("run --resume --format jsonl").exits(0);
+    let records = scene.records();
+    let row = records.iter().find(|record| record.implementation == "cpu/plain").unwrap();
+    assert!(sets(row) >= 6, "{row:?}");
+}
+
+#[test]
+fn a_run_of_another_machine_is_not_resumed() {
+    let scene = Scene::new();
+    scene.call_with_store("run add/f32/rows=3,cols=500 -i cpu/plain --quick").exits(0);
+    let store = Store::open(scene.store()).unwrap();
+    let run = store.latest_run().unwrap().unwrap();
+    let elsewhere = Run { id: format!("{}-elsewhere", run.id), machine: serde_json::json!({}), ..run };
+    store.append_run(&elsewhere).unwrap();
+    drop(store);
+    scene.call_with_store("run --resume").complains(2, &["begun on another machine", "hint: "]);
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn a_selection_may_mix_everything() {
 #[test]
 fn cold_caches_are_slower_and_say_how() {
     let scene = Scene::new();
-    let words = "run add/f32/rows=512,cols=1024 --cache warm -i cpu/vector --quick --format jsonl";
+    let words = "run add/f32/rows=64,cols=1024 --cache warm -i cpu/vector --quick --format jsonl";
     let warm = scene.call_with_store(words).exits(0).row("cpu/vector");
     let cold = scene.call_with_store(&words.replace("warm", "cold")).exits(0).row("cpu/vector");
     assert!(cold["case"].as_str().unwrap().ends_with("/cache=cold"), "{cold}");
@@ -198,4 +198,11 @@ fn cold_caches_are_slower_and_say_how() {
     assert!(cold["provenance"]["notes"]["cache"].as_str().unwrap().contains("flushed"), "{cold}");
     assert!(cold["samples"].as_array().unwrap().iter().all(|visit| visit[2] == 1), "one launch a sample");
     assert!(warm["provenance"]["notes"]["cache"].is_null());
+    // 768 KiB from the second cache or from memory: several times as long, on any machine.
+    let fastest = |row: &serde_json::Value| {
+        let visits = row["samples"].as_array().unwrap().clone();
+        let times = visits.iter().map(|visit| visit[3][0].as_f64().unwrap() / visit[2].as_f64().unwrap());
+        times.fold(f64::INFINITY, f64::min)
+    };
+    assert!(fastest(&cold) > 1.5 * fastest(&warm), "{} {}", fastest(&cold), fastest(&warm));
 }

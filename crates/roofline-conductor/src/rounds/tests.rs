@@ -1,0 +1,151 @@
+use super::*;
+use crate::session::Limits;
+use roofline_core::record::{Kind, Limiter};
+use std::path::PathBuf;
+
+const PROBES: [&str; 2] = ["limit/traffic-copy", "limit/traffic-copy-4"];
+
+fn planned() -> PlannedCase {
+    let row = |implementation: &&str| PlannedRow {
+        implementation: (*implementation).to_owned(),
+        runner: "cpu".to_owned(),
+        offered: true,
+    };
+    PlannedCase {
+        case: "add/f32/rows=64,cols=1000".parse().unwrap(),
+        rows: ["cpu/a", "cpu/b"].iter().map(row).collect(),
+        probes: PROBES.iter().map(row).collect(),
+        has_device: true,
+    }
+}
+
+fn options(budget: u64) -> Options {
+    let limits = Limits { patience: Duration::from_secs(1), memory: 1 << 20 };
+    Options {
+        budget: Some(Duration::from_secs(budget)),
+        ..Options::new(PathBuf::new(), Vec::new(), limits, 1)
+    }
+}
+
+/// Two rows and the probe that is their hub and limit.
+fn contest(planned: &PlannedCase) -> Contest<'_> {
+    let rows = planned.rows.iter().chain(&planned.probes[..1]);
+    let mut lanes: Vec<Lane> = rows.map(|row| Lane::new(&row.implementation, &row.runner, 1, 1)).collect();
+    for lane in &mut lanes {
+        lane.samples.push(Sample { set: 0, visit: 0, batch: 1, nanoseconds: 5000.0 });
+    }
+    let now = lanes.iter().map(|_| Found::default()).collect();
+    let setting = Setting { hub: 2, limit: Some((2, Limiter::Traffic)) };
+    Contest { planned, lanes, setting, sets: 0, now, log: Vec::new() }
+}
+
+/// A turn in which every row took `to_hub` more than the probe, as a logarithm.
+fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
+    let seconds = Seconds(0.1);
+    let course =
+        Course { kind: Kind::Short, warmup: 4, samples: 2, batch: 1, block: seconds, timer: seconds };
+    let measured = |lane: &Lane| Measured {
+        implementation: lane.seat.implementation.clone(),
+        runner: lane.seat.runner.clone(),
+        course,
+        to_hub: if lane.is_probe() { 0.0 } else { to_hub },
+        samples: lane.samples.clone(),
+        doubling: None,
+        spent: seconds,
+        taken: Taken { ticks: Some((1, 10)), switches: None },
+    };
+    Turn {
+        schema: SCHEMA,
+        run: String::new(),
+        case: contest.planned.case.to_string(),
+        set,
+        hub: probe.to_owned(),
+        limit: Some((probe.to_owned(), Limiter::Traffic)),
+        lanes: contest.lanes.iter().map(measured).collect(),
+    }
+}
+
+#[test]
+fn rounds_go_forwards_and_backwards_with_the_hub_between() {
+    let visits = |hub_first| pairs(&[0, 1, 2], 2, hub_first).into_iter().flat_map(|(_, sides)| sides);
+    assert_eq!(visits(true).collect::<Vec<_>>(), [2, 0, 2, 1]);
+    assert_eq!(visits(false).collect::<Vec<_>>(), [1, 2, 0, 2]);
+    assert_eq!(pairs(&[2], 2, true), [(2, vec![2])]);
+}
+
+#[test]
+fn a_visit_is_held_against_the_hub_at_its_own_moment() {
+    let planned = planned();
+    let mut contest = contest(&planned);
+    let start = Instant::now();
+    let visit = |lane, milliseconds, value| Visit {
+        lane,
+        shape: (0, 1, 1),
+        at: start + Duration::from_millis(milliseconds),
+        value,
+    };
+    // The machine slows down evenly from 1 to 4; half way it has come to 2.
+    contest.log = vec![visit(2, 0, 1.0), visit(0, 10, 6.0), visit(2, 20, 4.0), visit(1, 30, 8.0)];
+    let other_shape = Visit { shape: (0, 1, 9), ..visit(2, 31, 100.0) };
+    contest.log.push(other_shape);
+    assert!((contest.ratios(0)[0] - 3.0_f64.ln()).abs() < 1e-12);
+    assert!((contest.ratios(1)[0] - 2.0_f64.ln()).abs() < 1e-12, "after the last, that one counts");
+    assert_eq!(contest.ratios(2).len(), 2, "a visit of another shape is nobody's neighbour");
+}
+
+#[test]
+fn the_probe_of_the_past_is_kept() {
+    let planned = planned();
+    let contest = contest(&planned);
+    let names = |past: &[Turn]| -> Vec<String> {
+        probes_of(&planned, past).into_iter().map(|probe| probe.implementation).collect()
+    };
+    assert_eq!(names(&[]), PROBES);
+    assert_eq!(names(&[turn(&contest, 0, PROBES[1], 0.1)]), [PROBES[1]]);
+    let without = Turn { limit: None, ..turn(&contest, 0, PROBES[1], 0.1) };
+    assert!(names(&[without]).is_empty());
+}
+
+#[test]
+fn turns_of_another_probe_are_left_and_those_of_one_add_up() {
+    let planned = planned();
+    let mut contest = contest(&planned);
+    let turns = [
+        turn(&contest, 0, "limit/traffic-copy-4", 9.0),
+        turn(&contest, 0, PROBES[0], 0.1),
+        turn(&contest, 1, PROBES[0], 0.2),
+    ];
+    contest.resume(&turns);
+    assert_eq!((contest.sets, &contest.lanes[0].to_hub), (2, &vec![0.1, 0.2]));
+    assert_eq!(contest.lanes[0].spent, Duration::from_millis(200));
+    assert_eq!(contest.lanes[0].evidence.steal, Some(0.1));
+    contest.resume(&[Turn { set: u32::MAX, ..turn(&contest, 0, PROBES[0], 0.1) }]);
+}
+
+#[test]
+fn a_look_ends_rows_and_says_why() {
+    let planned = planned();
+    let looked = |values: &[f64], budget, out_of_time| {
+        let mut contest = contest(&planned);
+        for (set, value) in values.iter().enumerate() {
+            let turn = turn(&contest, set as u32, PROBES[0], *value);
+            contest.resume(&[turn]);
+        }
+        contest.look(&options(budget), out_of_time);
+        contest.lanes[0].ended
+    };
+    let still = [0.1, 0.1001, 0.0999, 0.1, 0.1001, 0.0999];
+    let restless = [0.1, 0.5, -0.3, 0.4, 0.0, 0.2, 0.6];
+    assert_eq!(looked(&still, 100, false), Some((0.002, Ended::Decided)));
+    assert_eq!(looked(&restless[..6], 100, false), None, "too wide to say a share");
+    assert_eq!(looked(&restless, 100, false), None, "no look is due");
+    assert!(matches!(looked(&restless, 100, true), Some((_, Ended::TotalBudget))));
+    assert_eq!(looked(&restless[..5], 100, true), None, "five sets say nothing and are kept");
+    assert!(matches!(looked(&restless, 0, false), Some((_, Ended::Budget))));
+    let longest: Vec<f64> = restless.iter().copied().cycle().take(25).collect();
+    let (alpha, ended) = looked(&longest, 100, false).unwrap();
+    assert!(
+        ended == Ended::Looks && (alpha - 0.005).abs() < 1e-12,
+        "one set too many spends no less: {alpha}"
+    );
+}
