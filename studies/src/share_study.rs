@@ -84,6 +84,19 @@ impl Outcome {
         self.rows.len() == ROWS.len() && self.rows.values().all(|seen| Line::of(seen).ratio() <= MOST_SPREAD)
     }
 
+    /// What is asked of the shares, and which rows fall short of it.
+    fn goals(&self) -> String {
+        let short: Vec<String> = self
+            .rows
+            .iter()
+            .map(|(row, seen)| (row, Line::of(seen).ratio()))
+            .filter(|(_, ratio)| *ratio > MOST_SPREAD)
+            .map(|(row, ratio)| format!("- short: {row}, {ratio:.2}\n"))
+            .collect();
+        let short = if short.is_empty() { "All rows hold it.\n".to_owned() } else { short.concat() };
+        format!("\n## Goals\n\nShares move by at most {MOST_SPREAD} of what times move by.\n\n{short}")
+    }
+
     /// Writes the page under `results/` and returns it.
     pub fn publish(&self, command: &str) -> io::Result<String> {
         let machine = Machine::read();
@@ -109,6 +122,7 @@ impl Outcome {
                 line.ratio()
             );
         }
+        page += &self.goals();
         let folder = root.join("results").join(machine.fingerprint());
         std::fs::create_dir_all(&folder)?;
         std::fs::write(folder.join("share-study.md"), &page)?;
@@ -151,5 +165,10 @@ mod tests {
         assert!(Line::of(&still).ratio() < MOST_SPREAD);
         let restless: Vec<Seen> = still.iter().map(|one| seen(one.seconds, one.seconds)).collect();
         assert!((Line::of(&restless).ratio() - 1.0).abs() < 1e-9);
+        let mut outcome = Outcome::default();
+        outcome.rows.insert("still".to_owned(), still);
+        assert!(outcome.goals().ends_with("All rows hold it.\n"));
+        outcome.rows.insert("restless".to_owned(), restless);
+        assert!(outcome.goals().ends_with("- short: restless, 1.00\n"), "{}", outcome.goals());
     }
 }
