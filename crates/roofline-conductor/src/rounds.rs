@@ -569,8 +569,8 @@ fn get_ready(stage: &mut Stage, lane: &mut Lane, instance: &Instance) -> Result<
         }
         last = now;
     }
-    if is_doubled(course, speed) && !lane.is_probe() {
-        let doubling = timing::double(stage, lane, batch)?;
+    if is_doubled(lane, course, speed) && !lane.is_probe() {
+        let doubling = timing::double(stage, lane, batch_to_double(lane, speed))?;
         lane.doublings.push(doubling);
     }
     timing::rest(stage, lane);
@@ -578,15 +578,19 @@ fn get_ready(stage: &mut Stage, lane: &mut Lane, instance: &Instance) -> Result<
 }
 
 /// Whether a block has the time for a visit of n and one of 2n launches.
-fn is_doubled(course: Course, speed: Duration) -> bool {
-    let launches = 3.0 * f64::from(timing::batch_for(WARM_UP, speed));
+fn is_doubled(lane: &Lane, course: Course, speed: Duration) -> bool {
+    let launches = 3.0 * f64::from(batch_to_double(lane, speed));
     launches * speed.as_secs_f64() < DOUBLING_SHARE * course.block.0
+}
+
+fn batch_to_double(lane: &Lane, speed: Duration) -> u32 {
+    timing::batch_for(timing::length_to_double(lane), speed)
 }
 
 /// Whether launches are too long to be doubled, and a visit holds nothing but them.
 fn speaks_for_itself(lane: &Lane) -> bool {
     lane.course.zip(lane.speed).is_some_and(|(course, speed)| {
-        course.warmup == 0 && lane.evidence.output == OutputMode::InPlace && !is_doubled(course, speed)
+        course.warmup == 0 && lane.evidence.output == OutputMode::InPlace && !is_doubled(lane, course, speed)
     })
 }
 

@@ -27,6 +27,9 @@ const TESTS: usize = 3;
 /// Long launches make do with fewer pairs.
 const LONGEST_TEST: Duration = Duration::from_millis(500);
 
+/// A batch that is held against the conductor's clock lasts about this long.
+const DOUBLED: Duration = Duration::from_millis(2);
+
 /// So many times the launches, where each visit ends with the copy of an output.
 const FRESH_LAUNCHES: u32 = 4;
 
@@ -127,7 +130,8 @@ pub fn visit(
     let after = (Usage::of(pid), Usage::of_this_thread());
     let waited = after.0.waited_since(&before.0) + after.1.waited_since(&before.1);
     let busiest = after.0.since(&before.0).first().copied().unwrap_or_default();
-    let copy = visited.copy_nanoseconds.map(Seconds::from_nanoseconds);
+    // A runner's word, but no copy takes longer than the visit that it is in.
+    let copy = visited.copy_nanoseconds.map(|copy| Seconds((copy * 1e-9).clamp(0.0, wall.as_secs_f64())));
     Ok(Visit { claimed: visited.nanoseconds, wall, waited, busiest, cpu, copy })
 }
 
@@ -153,6 +157,13 @@ pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Durat
         }
     }
     Ok(outcome?)
+}
+
+/// How long n launches take that are doubled: no less than the copy of a fresh output, which is now a little
+/// faster and now slower, and must not outweigh them.
+pub fn length_to_double(lane: &Lane) -> Duration {
+    let copy = lane.evidence.copy.map_or(0.0, |copy| copy.0).min(LONGEST_TEST.as_secs_f64());
+    DOUBLED.max(Duration::from_secs_f64(copy))
 }
 
 /// One visit of n and one of 2n launches.

@@ -22,8 +22,6 @@ use roofline_core::stats::median;
 use roofline_core::units::Seconds;
 use std::time::Duration;
 
-/// A batch that is held against the conductor's clock lasts about this long.
-const VISIT: Duration = Duration::from_millis(2);
 /// The batch that is watched lasts at least this long.
 const WATCHED: Duration = Duration::from_millis(25);
 /// Launches in it: after the first is seen, one may be half done, and the last must be whole.
@@ -109,13 +107,15 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     // the core; the wall only keeps whoever sleeps from being asked for hours of it.
     let launches = pilot.0 + pilot.1;
     let worked = first.wall.saturating_sub(first.waited).saturating_sub(CONVERSATION) / launches;
-    let computed = first.busiest.saturating_sub(CONVERSATION) / launches;
+    let copy = Duration::from_secs_f64(first.copy.map_or(0.0, |copy| copy.0));
+    let computed = first.busiest.saturating_sub(CONVERSATION + copy) / launches;
     let seen = claimed.max(computed).max(worked / LONGEST_SLEEP);
     if !lane.slow && stage.options.checks.on(Check::Poison) {
         watched_visit(stage, lane, instance, timing::batch_for(WATCHED, seen).max(FEWEST_WATCHED))?;
     }
     timing::wait_until_quiet(stage, lane, LONG_REST)?;
-    timing::corroborate(stage, lane, timing::batch_for(VISIT, seen), seen)?;
+    let batch = timing::batch_for(timing::length_to_double(lane), seen);
+    timing::corroborate(stage, lane, batch, seen)?;
     timing::check_ceiling(stage, lane, &instance.case, Seconds(claimed.as_secs_f64()))?;
     Ok(seen)
 }
