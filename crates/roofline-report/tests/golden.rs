@@ -351,6 +351,19 @@ fn probes_are_shown_when_there_is_nothing_else() {
 }
 
 #[test]
+fn a_row_above_its_limit_says_so() {
+    let shown = |above: f64| {
+        let mut record = measured();
+        let limit = record.rounds.as_mut().unwrap().limit.as_mut().unwrap();
+        limit.to_hub.iter_mut().for_each(|value| *value += above);
+        let report = Report { run: None, records: &[record], sort: Sort::default() };
+        (Format::find("markdown").unwrap().write)(&report, Style::default())
+    };
+    assert!(!shown(0.0).contains("above its limit"));
+    assert!(shown(0.2).contains("above its limit"), "{}", shown(0.2));
+}
+
+#[test]
 fn scaling_tables() {
     let records = scaled();
     let report = Report { run: None, records: &records, sort: Sort::Case };
