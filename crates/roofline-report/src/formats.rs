@@ -10,6 +10,7 @@ mod google_benchmark;
 mod json;
 mod jsonl;
 mod junit;
+mod libtest;
 mod markdown;
 pub(crate) mod table;
 
@@ -28,6 +29,11 @@ pub const FORMATS: &[Format] = &[
         name: "google-benchmark",
         about: "Google Benchmark's JSON, one entry a set",
         write: google_benchmark::write,
+    },
+    Format {
+        name: "libtest",
+        about: "lines of cargo bench, as Criterion's `bencher` has them",
+        write: libtest::write,
     },
     Format { name: "bencher", about: "Bencher Metric Format", write: bencher::write },
     Format {

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use records::{any_record, record, run};
-use roofline_core::record::{Record, Status};
+use roofline_core::record::{Record, Run, Status};
 use roofline_report::{File, Folder, Format, Reader, Report, Sort, Source, Style};
 use serde_json::Value;
 use std::fs;
@@ -70,7 +70,45 @@ fn go_text_is_strict() {
     );
     let second = own[1]["metrics"]["sec/op"].as_f64().unwrap();
     assert!((second - 10_014.5e-9).abs() < 1e-15, "the median of the second set: {second}");
-    assert_eq!(own[0]["configuration"]["run"], "run");
+}
+
+/// benchstat compares only lines of equal configuration.
+#[test]
+fn go_text_of_two_runs_can_be_compared() {
+    let results = |id: &str, version: &str| -> Vec<Value> {
+        let run = Run { machine: serde_json::json!({"processor": {"name": "A CPU"}}), ..run(id) };
+        let mut records = [record(id, "a"), Record { status: Status::Wrong, ..record(id, "b") }];
+        for record in &mut records {
+            record.provenance.machine = "xeon-2c".to_owned();
+            record.provenance.roofline = version.to_owned();
+        }
+        let report = Report { run: Some(&run), records: &records, sort: Sort::default() };
+        let text = (Format::find("go").unwrap().write)(&report, Style::default());
+        assert!(text.starts_with(&format!("# run {id}\n# roofline {version}\n")), "{text}");
+        serde_json::from_str(&judged("go.py", &[], &text)).unwrap()
+    };
+    let (old, new) = (results("run-1", "0.1.0"), results("run-2", "0.2.0"));
+    assert_eq!((old.len(), new.len()), (5, 5));
+    for result in old.iter().chain(&new) {
+        let wanted = serde_json::json!({"cpu": "A CPU", "machine": "xeon-2c"});
+        assert_eq!(result["configuration"], wanted);
+    }
+}
+
+#[test]
+fn libtest_lines_are_strict() {
+    let text = write("libtest", &rows());
+    let results: Vec<Value> = serde_json::from_str(&judged("libtest.py", &[], &text)).unwrap();
+    let own = |status: &str| {
+        let name = format!("softmax/f32/rows=64,cols=1000@cpu/{status}");
+        results.iter().find(|result| result["name"] == name.as_str()).unwrap()
+    };
+    assert_eq!((&own("ok")["time"], &own("ok")["spread"]), (&"10,024".into(), &"15".into()));
+    for (status, word) in [("wrong", "FAILED"), ("timeout", "FAILED"), ("refused", "ignored")] {
+        assert_eq!(own(status)["word"], word, "{status}");
+    }
+    let checked = Record { samples: Vec::new(), ..record("run", "") };
+    assert!(write("libtest", &[checked]).ends_with("@cpu/plain ... ok\n"));
 }
 
 #[test]
@@ -93,6 +131,7 @@ fn json_keeps_to_its_schemas() {
 fn junit_keeps_to_its_schema() {
     let text = write("junit", &rows());
     judged("junit.py", &[], &text);
+    judged("junit.py", &[], include_str!("golden/baseline.junit"));
     for (status, element) in [("wrong", "<failure "), ("timeout", "<error "), ("refused", "<skipped ")] {
         let case = text.split("<testcase").find(|case| case.contains(&format!("@cpu/{status}\""))).unwrap();
         assert!(case.contains(element) && !case.contains(" time="), "{case}");

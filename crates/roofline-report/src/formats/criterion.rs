@@ -42,7 +42,7 @@ pub(super) fn write(report: &Report) -> Vec<(String, String)> {
 }
 
 /// Nanoseconds a launch; only a row that is `ok` has any, and none has such as estimates cannot be made of.
-fn times(row: &Row) -> Vec<f64> {
+pub(super) fn times(row: &Row) -> Vec<f64> {
     let times: Vec<f64> = row.timed().map(Sample::per_launch).collect();
     let is_time = |time: &f64| *time < 1e100;
     if row.time(0.5).is_some() && times.iter().all(is_time) { times } else { Vec::new() }
@@ -166,7 +166,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-fn deviation(values: &[f64]) -> f64 {
+pub(super) fn deviation(values: &[f64]) -> f64 {
     let mean = mean(values);
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     (squares / values.len().saturating_sub(1).max(1) as f64).sqrt()

@@ -1,12 +1,12 @@
 //! Go benchmark text, for benchstat: one line a set, so that it sees every fresh start of the processes.
 //!
 //! A line has the launches of the set, the median of its samples as `ns/op`, what a launch takes from the
-//! heap, the rate, and the share of the limit. A name has the axes as keys, and the limit of threads at
-//! its end, where Go has GOMAXPROCS. A row without a time is a comment.
+//! heap, the rate, the share of the limit, and the work of a launch. A name has the axes as keys, and the
+//! limit of threads at its end, where Go has GOMAXPROCS. A row without a time is a comment.
 
 use crate::foreign::{self, name_of, number, own_case, row_of};
 use crate::order::shown;
-use crate::row::Rate;
+use crate::row::{Rate, Row, Set};
 use crate::text::escape;
 use crate::{Report, Style};
 use roofline_core::case::{Cache, Case, Device, precision};
@@ -17,14 +17,26 @@ use std::fmt::Write;
 const NAME: &str = "go";
 /// Rows whose case is not one of ours.
 const FOREIGN: &str = "BenchmarkForeign/row=";
+/// What benchstat is told of units that are not Go's. Work follows from the case, so that it is neither better
+/// nor worse; none of these names has a part that benchstat would scale.
+const UNITS: [(&str, &str); 5] = [
+    ("GB/s", "better=higher"),
+    ("GFLOP/s", "better=higher"),
+    ("of-limit", "better=higher"),
+    ("flop/op", "assume=exact"),
+    ("moved-B/op", "assume=exact"),
+];
 
 pub(super) fn write(report: &Report, _: Style) -> String {
     let mut text = String::new();
+    for (name, value) in origin(report) {
+        let _ = writeln!(text, "# {name} {}", escape(value));
+    }
     for (key, value) in configuration(report) {
         let _ = writeln!(text, "{key}: {}", escape(value));
     }
-    for unit in ["GB/s", "GFLOP/s", "of-limit"] {
-        let _ = writeln!(text, "Unit {unit} better=higher");
+    for (unit, facts) in UNITS {
+        let _ = writeln!(text, "Unit {unit} {facts}");
     }
     for row in shown(report) {
         let sets = row.sets();
@@ -38,19 +50,9 @@ pub(super) fn write(report: &Report, _: Style) -> String {
             let _ = writeln!(text, "# {}: {}", escape(&row.record.row()), escape(why));
         }
         for set in sets {
-            let mut metrics = vec![(set.nanoseconds, "ns/op")];
-            if let Some(allocations) = row.record.evidence.allocations {
-                metrics.extend([(allocations.bytes, "B/op"), (allocations.count, "allocs/op")]);
-            }
-            let rate = row.rate().map(|rate| (row.rate_of(rate, set.nanoseconds), rate));
-            metrics.extend(rate.map(|(value, rate)| match rate {
-                Rate::Bytes(_) => (value / 1e9, "GB/s"),
-                Rate::Flops(_) => (value / 1e9, "GFLOP/s"),
-            }));
-            metrics.extend(set.share.map(|share| (share, "of-limit")));
             let _ = write!(text, "{} {}", name(row.record), set.launches);
-            for (value, unit) in metrics.iter().filter(|(value, _)| value.is_finite()) {
-                let _ = write!(text, " {} {unit}", number(*value));
+            for (value, unit) in metrics(&row, &set) {
+                let _ = write!(text, " {} {unit}", number(value));
             }
             text.push('\n');
         }
@@ -58,20 +60,46 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     text
 }
 
-/// What holds for all lines: benchstat makes a table of each configuration.
+/// What a line says of its set, and of every launch alike.
+fn metrics(row: &Row, set: &Set) -> Vec<(f64, &'static str)> {
+    let mut metrics = vec![(set.nanoseconds, "ns/op")];
+    if let Some(allocations) = row.record.evidence.allocations {
+        metrics.extend([(allocations.bytes, "B/op"), (allocations.count, "allocs/op")]);
+    }
+    let rate = row.rate().map(|rate| (row.rate_of(rate, set.nanoseconds), rate));
+    metrics.extend(rate.map(|(value, rate)| match rate {
+        Rate::Bytes(_) => (value / 1e9, "GB/s"),
+        Rate::Flops(_) => (value / 1e9, "GFLOP/s"),
+    }));
+    metrics.extend(set.share.map(|share| (share, "of-limit")));
+    // Of another tool's case the work is not known.
+    let work = [(row.flops(), "flop/op"), (row.traffic(), "moved-B/op")];
+    metrics.extend(work.into_iter().filter(|(value, _)| *value > 0.0));
+    metrics.retain(|(value, _)| value.is_finite());
+    metrics
+}
+
+/// Where the lines are from, as comments: benchstat makes a table of each configuration, and would never
+/// hold two runs, or two versions, against each other.
+fn origin<'a>(report: &Report<'a>) -> Vec<(&'static str, &'a str)> {
+    let first = report.records.first();
+    told([
+        ("run", first.map(|record| record.run.as_str())),
+        ("roofline", first.map(|record| record.provenance.roofline.as_str())),
+    ])
+}
+
+/// What holds for all lines, and is the same for all runs of one machine.
 fn configuration<'a>(report: &Report<'a>) -> Vec<(&'static str, &'a str)> {
-    let machine = |path| report.run.and_then(|run| run.machine.pointer(path)?.as_str());
-    let first = |field: fn(&Record) -> &str| report.records.first().map(field);
-    let lines = [
-        ("cpu", machine("/processor/name")),
-        ("machine", first(|record| &record.provenance.machine)),
-        ("roofline", first(|record| &record.provenance.roofline)),
-        ("run", first(|record| &record.run)),
-    ];
-    lines
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value.filter(|value| !value.is_empty())?)))
-        .collect()
+    let processor = report.run.and_then(|run| run.machine.pointer("/processor/name")?.as_str());
+    let first = report.records.first();
+    told([("cpu", processor), ("machine", first.map(|record| record.provenance.machine.as_str()))])
+}
+
+/// Those that have a value.
+fn told<'a>(lines: [(&'static str, Option<&'a str>); 2]) -> Vec<(&'static str, &'a str)> {
+    let told = |(key, value): (_, Option<&'a str>)| Some((key, value.filter(|value| !value.is_empty())?));
+    lines.into_iter().filter_map(told).collect()
 }
 
 fn name(record: &Record) -> String {

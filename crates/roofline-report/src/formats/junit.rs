@@ -1,29 +1,37 @@
 //! JUnit's XML, for CI: a suite for each machine, a test for each row.
 //!
 //! A row that is `wrong` or `suspect` failed, one that could not be brought to its end is an error, one that
-//! does not apply is skipped. Only a row that is `ok` has a time: the median of one launch, in seconds.
+//! does not apply is skipped. A row that is slower failed where the run was asked for that: by `--fail-on`, or by
+//! a baseline. Only a row that is `ok` has a time: the median of one launch, in seconds.
 
+use crate::figures;
 use crate::order::shown;
-use crate::row::{Row, worst};
+use crate::row::{Row, provider, worst};
 use crate::{Report, Style};
 use roofline_core::case::Cache;
-use roofline_core::record::Status;
+use roofline_core::record::{Run, Status};
+use roofline_core::verdict::Word;
 use std::fmt::Write;
 
+/// Options of a bench that make a slower row a regression.
+const ASKING: [&str; 3] = ["--fail-on", "--baseline", "--baseline-lenient"];
+
 pub(super) fn write(report: &Report, _: Style) -> String {
-    let rows = shown(report);
-    let mut machines: Vec<&str> = rows.iter().map(|row| row.record.provenance.machine.as_str()).collect();
+    let can_regress = report.run.is_some_and(asks_for_regressions);
+    let test = |row| Test { outcome: outcome(&row, can_regress), row };
+    let tests: Vec<Test> = shown(report).into_iter().map(test).collect();
+    let mut machines: Vec<&str> = tests.iter().map(Test::machine).collect();
     machines.sort_unstable();
     machines.dedup();
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let all: Vec<&Row> = rows.iter().collect();
+    let all: Vec<&Test> = tests.iter().collect();
     let _ = writeln!(text, "<testsuites name=\"roofline\"{}>", counts(&all, false));
     for machine in machines {
-        let rows: Vec<&Row> = rows.iter().filter(|row| row.record.provenance.machine == machine).collect();
+        let tests: Vec<&Test> = tests.iter().filter(|test| test.machine() == machine).collect();
         let name = if machine.is_empty() { "roofline" } else { machine };
         let stamp = report.run.and_then(|run| timestamp(&run.started));
         let stamp = stamp.map_or(String::new(), |stamp| format!(" timestamp=\"{stamp}\""));
-        let _ = writeln!(text, "  <testsuite name=\"{}\"{}{stamp}>", escape(name), counts(&rows, true));
+        let _ = writeln!(text, "  <testsuite name=\"{}\"{}{stamp}>", escape(name), counts(&tests, true));
         if let Some(run) = report.run {
             let property = |name, value: &str| {
                 format!("      <property name=\"{name}\" value=\"{}\"/>\n", escape(value))
@@ -31,25 +39,47 @@ pub(super) fn write(report: &Report, _: Style) -> String {
             let properties = property("run", &run.id) + &property("command", &run.command);
             let _ = write!(text, "    <properties>\n{properties}    </properties>\n");
         }
-        for row in rows {
-            text += &test(row);
+        for test in tests {
+            text += &test.element();
         }
         text += "  </testsuite>\n";
     }
     text + "</testsuites>\n"
 }
 
+/// Whether the run holds rows against what they were, or was asked to fail on a slower one. The record of a run
+/// has no other word for it than its command line. With `--against` alone a slower row is an answer, no regression.
+fn asks_for_regressions(run: &Run) -> bool {
+    let asks = |word: &String| {
+        let option = word.split_once('=').map_or(word.as_str(), |(option, _)| option);
+        ASKING.contains(&option) || word.starts_with("-b")
+    };
+    run.arguments.iter().any(asks)
+}
+
+/// A row as a test.
+struct Test<'a> {
+    row: Row<'a>,
+    outcome: Outcome,
+}
+
 /// How a row counts in a suite.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Outcome {
     Passed,
     Failure,
+    Regression,
     Error,
     Skipped,
 }
 
-fn outcome(row: &Row) -> Outcome {
+fn outcome(row: &Row, can_regress: bool) -> Outcome {
+    // Rows of the house are peers in a bench: nobody merges a change of theirs.
+    let is_own = provider(&row.record.implementation) != "cpu";
+    let is_slower = row.against().is_some_and(|comparison| comparison.word == Word::Slower);
     match row.record.status {
+        Status::Ok if can_regress && is_own && is_slower => Outcome::Regression,
+        // What is inconclusive passes: a skipped test reads as one that was not run, and this one was proved and timed.
         Status::Ok => Outcome::Passed,
         Status::Wrong | Status::Suspect => Outcome::Failure,
         Status::Unsupported | Status::Refused => Outcome::Skipped,
@@ -58,45 +88,67 @@ fn outcome(row: &Row) -> Outcome {
 }
 
 /// Attributes of a suite; the outermost element has no count of what was skipped.
-fn counts(rows: &[&Row], with_skipped: bool) -> String {
-    let count = |wanted: Outcome| rows.iter().filter(|row| outcome(row) == wanted).count();
-    let (failures, errors) = (count(Outcome::Failure), count(Outcome::Error));
-    let mut text = format!(" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", rows.len());
+fn counts(tests: &[&Test], with_skipped: bool) -> String {
+    let count = |wanted: Outcome| tests.iter().filter(|test| test.outcome == wanted).count();
+    let failures = count(Outcome::Failure) + count(Outcome::Regression);
+    let errors = count(Outcome::Error);
+    let mut text = format!(" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", tests.len());
     if with_skipped {
         let _ = write!(text, " skipped=\"{}\"", count(Outcome::Skipped));
     }
     text
 }
 
-fn test(row: &Row) -> String {
-    let record = row.record;
-    let class = row.case.as_ref().map_or_else(
-        || "foreign".to_owned(),
-        |case| case.form() + if case.cache == Cache::Cold { ".cold" } else { "" },
-    );
-    let time = row.time(0.5).map_or(String::new(), |time| format!(" time=\"{}\"", decimal(time.0)));
-    let head =
-        format!("    <testcase classname=\"{}\" name=\"{}\"{time}>\n", escape(&class), escape(&record.row()));
-    let kind = record.status.name();
-    let message = escape(&record.why);
-    let body = match outcome(row) {
-        Outcome::Passed => String::new(),
-        Outcome::Failure => {
-            format!("      <failure message=\"{message}\" type=\"{kind}\">{}</failure>\n", details(row))
-        }
-        Outcome::Error => {
-            format!("      <error message=\"{message}\" type=\"{kind}\">{}</error>\n", details(row))
-        }
-        Outcome::Skipped => format!("      <skipped message=\"{kind}: {message}\"/>\n"),
-    };
-    let said = match row.time(0.5) {
-        Some(_) => {
-            let facts = [row.median_text(), row.rate_text(), row.of_limit_text(), row.notes_text()];
+impl Test<'_> {
+    fn machine(&self) -> &str {
+        &self.row.record.provenance.machine
+    }
+
+    fn element(&self) -> String {
+        let Test { row, outcome } = self;
+        let class = row.case.as_ref().map_or_else(
+            || "foreign".to_owned(),
+            |case| case.form() + if case.cache == Cache::Cold { ".cold" } else { "" },
+        );
+        let (class, name) = (escape(&class), escape(&row.record.row()));
+        let time = row.time(0.5).map_or(String::new(), |time| format!(" time=\"{}\"", decimal(time.0)));
+        let kind = row.record.status.name();
+        let message = escape(&row.record.why);
+        let failed = |tag: &str, message: &str, kind: &str| {
+            format!("      <{tag} message=\"{message}\" type=\"{kind}\">{}</{tag}>\n", details(row))
+        };
+        let body = match outcome {
+            Outcome::Passed => String::new(),
+            Outcome::Failure => failed("failure", &message, kind),
+            Outcome::Regression => {
+                failed("failure", &escape(&compared(row).unwrap_or_default()), "regression")
+            }
+            Outcome::Error => failed("error", &message, kind),
+            Outcome::Skipped => format!("      <skipped message=\"{kind}: {message}\"/>\n"),
+        };
+        let said = facts(row).map_or(String::new(), |facts| {
             format!("      <system-out>{}</system-out>\n", escape(&facts.join("; ")))
-        }
-        None => String::new(),
-    };
-    format!("{head}{body}{said}    </testcase>\n")
+        });
+        format!("    <testcase classname=\"{class}\" name=\"{name}\"{time}>\n{body}{said}    </testcase>\n")
+    }
+}
+
+/// What is known of a row that has a time.
+fn facts(row: &Row) -> Option<Vec<String>> {
+    row.time(0.5)?;
+    let facts = [row.median_text(), row.rate_text(), row.of_limit_text(), row.notes_text()];
+    Some(facts.into_iter().chain(compared(row)).collect())
+}
+
+/// The comparison that was asked for, with its word, and why there is none better.
+fn compared(row: &Row) -> Option<String> {
+    let (comparison, hub) = (row.against()?, row.hub()?);
+    let mut text =
+        format!("{} as fast as {hub}: {}", figures::speed(comparison.speed), comparison.word.name());
+    if comparison.word == Word::Inconclusive {
+        let _ = write!(text, ", a difference of {} would have shown", figures::relative(comparison.smallest));
+    }
+    Some(text)
 }
 
 /// The worst element, and how to see it again.

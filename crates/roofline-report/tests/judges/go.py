@@ -47,6 +47,13 @@ def result(fields):
     return {"name": name, "procs": int(procs), "keys": keys, "iterations": int(iterations), "metrics": metrics}
 
 
+def hold_exact(unit, results):
+    by_name = {}
+    for one in results:
+        if by_name.setdefault(one["name"], one["metrics"].get(unit)) != one["metrics"].get(unit):
+            sys.exit(f"{unit} of {one['name']} is said to be exact and differs")
+
+
 def main():
     configuration, units, results = {}, {}, []
     for line in sys.stdin.buffer.read().decode("utf-8").splitlines():
@@ -68,8 +75,11 @@ def main():
                 sys.exit(f"neither a result nor a configuration: {line!r}")
             configuration[key] = value.strip()
     for unit in {unit for one in results for unit in one["metrics"]}:
-        if unit not in BETTER and "better" not in units.get(unit, {}):
+        facts = units.get(unit, {})
+        if unit not in BETTER and "better" not in facts and facts.get("assume") != "exact":
             sys.exit(f"nobody knows what is better in {unit}")
+        if facts.get("assume") == "exact":
+            hold_exact(unit, results)
     json.dump(results, sys.stdout)
 
 
