@@ -163,7 +163,7 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Value, ReadError> {
         };
         let word = &bytes[at..bytes.len().min(at + length)];
         at += length;
-        if !quoted && is_not_finite(word) {
+        if !quoted && is_no_number(word) {
             let name = String::from_utf8_lossy(word);
             text.extend_from_slice(format!("\"{NOT_FINITE}{name}\"").as_bytes());
         } else {
@@ -173,7 +173,12 @@ pub(crate) fn json(bytes: &[u8]) -> Result<Value, ReadError> {
     serde_json::from_slice(&text).map_err(|error| ReadError::new(format!("it is no JSON: {error}")))
 }
 
-fn is_not_finite(word: &[u8]) -> bool {
+/// Whether a bare `NaN` or `Infinity` stood here.
+pub(crate) fn is_not_finite(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| text.starts_with(NOT_FINITE))
+}
+
+fn is_no_number(word: &[u8]) -> bool {
     let word = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
     ["nan", "inf", "infinity"].iter().any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
 }

@@ -9,6 +9,7 @@ mod records;
 
 use proptest::prelude::*;
 use records::{any_record, record, run};
+use roofline_core::case::Case;
 use roofline_core::protocol::Allocations;
 use roofline_core::record::{Grade, Imported, Provenance, Record, Sample, Status};
 use roofline_report::{FORMATS, File, Folder, Format, READERS, Reader, Report, Sort, Source, Style, explain};
@@ -61,6 +62,7 @@ fn own() -> impl Strategy<Value = Record> {
     (row, status, "[a-z :%]{0,12}").prop_map(|((case, implementation), status, why)| Record {
         case: case.to_owned(),
         implementation: implementation.to_owned(),
+        work: case.parse().map(|case: Case| (case.operation.work)(&case)).unwrap(),
         status,
         why: if status == Status::Ok { String::new() } else { why },
         ..record("run", "")
@@ -135,7 +137,10 @@ proptest! {
 
     #[test]
     fn go_text_comes_back(rows in rows("go")) {
-        let back = by_name(read("go", &written("go", &rows)));
+        let text = write("go", &rows);
+        let back = read("go", &file(text.as_str()));
+        metrics_come_back(&text, &back);
+        let back = by_name(back);
         prop_assert_eq!(back.len(), rows.iter().filter(|row| row.status == Status::Ok).count());
         for row in rows.iter().filter(|row| row.status == Status::Ok) {
             let back = back.get(&row.row()).expect("a row under its own name");
@@ -231,12 +236,48 @@ proptest! {
     }
 }
 
+/// Holds that every metric of Go's text which has no field of its own is a note of its row.
+fn metrics_come_back(text: &str, back: &[Record]) {
+    let mut names = Vec::new();
+    let mut notes: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for line in text.lines().filter(|line| line.starts_with("Benchmark")) {
+        let fields: Vec<&str> = line.split(' ').collect();
+        if !names.contains(&fields[0]) {
+            names.push(fields[0]);
+        }
+        for pair in fields[2..].chunks(2).filter(|pair| !["ns/op", "B/op", "allocs/op"].contains(&pair[1])) {
+            notes.entry((fields[0], pair[1])).or_default().push(pair[0]);
+        }
+    }
+    assert_eq!(names.len(), back.len());
+    for ((name, unit), mut values) in notes {
+        if values.iter().all(|value| *value == values[0]) {
+            values.truncate(1);
+        }
+        let place = names.iter().position(|known| *known == name).unwrap();
+        assert_eq!(back[place].provenance.notes.get(unit), Some(&values.join(" ")), "{unit} of {name}");
+    }
+}
+
+#[test]
+fn every_metric_of_go_text_comes_back() {
+    let text = include_str!("golden/report.go");
+    for unit in ["GB/s", "GFLOP/s", "of-limit", "flop/op", "moved-B/op"] {
+        let is_there = |line: &str| line.starts_with("Benchmark") && line.contains(&format!(" {unit}"));
+        assert!(text.lines().any(is_there), "{unit}");
+    }
+    metrics_come_back(text, &read("go", &file(text)));
+}
+
 /// Gives bytes to every reader, in every place that it looks at, and what it reads to every writer.
 fn feed(bytes: &[u8]) {
     let good = br#"{"iters":[1],"times":[1]}"#.to_vec();
     let sources = [
         file(bytes),
+        beside(NVBENCH.as_bytes(), bytes),
+        beside(bytes, &1f32.to_le_bytes()),
         folder([("x/new/sample.json".to_owned(), bytes.to_vec())]),
+        folder([("new/sample.json".to_owned(), bytes.to_vec())]),
         folder([("x/new/sample.json".to_owned(), good), ("x/new/benchmark.json".to_owned(), bytes.to_vec())]),
     ];
     for source in &sources {
@@ -248,6 +289,23 @@ fn feed(bytes: &[u8]) {
             }
         }
     }
+}
+
+/// nvbench's file that names its samples, and says not how many.
+const NVBENCH: &str = r#"{"meta": {}, "devices": [], "benchmarks": [{"name": "x", "states": [{"summaries": [
+    {"tag": "t", "hint": "file/sample_times", "data": [{"name": "filename", "value": "file-bin/0.bin"}]}]}]}]}"#;
+
+/// A file with nvbench's samples beside it.
+fn beside(bytes: &[u8], samples: &[u8]) -> Source {
+    let mut source = file(bytes);
+    source.files.push(File { path: "file-bin/0.bin".to_owned(), bytes: samples.to_vec() });
+    source
+}
+
+#[test]
+fn bytes_reach_the_samples_of_nvbench() {
+    let bytes = [1f32, 2.0].iter().flat_map(|time| time.to_le_bytes()).collect::<Vec<u8>>();
+    assert_eq!(read("nvbench", &beside(NVBENCH.as_bytes(), &bytes))[0].samples.len(), 2);
 }
 
 /// What was read can be shown, and says where it is from.
@@ -363,10 +421,19 @@ fn values_keep_their_units() {
     assert_eq!((failed.status, &*failed.why), (Status::Crashed, "no such device"));
     assert!(failed.samples.is_empty());
 
+    let words = kept("google-benchmark", "good-text.json", "BM_words");
+    let note = |name: &str| words.provenance.notes[name].as_str();
+    assert_eq!(
+        (nanoseconds(&words), note("compiler"), note("bytes_per_second")),
+        (vec![2.5], "gcc 14", "2.0")
+    );
+    assert_eq!((note("tag"), note("label")), ("NaN", "words"));
+
     let linear = kept("criterion", "good-linear", "sum/plain/64");
     assert_eq!(nanoseconds(&linear), [100.05, 100.05, 3100.25 / 30.0]);
     assert_eq!(linear.provenance.notes["throughput"], "{\"Bytes\":512}");
     assert_eq!(nanoseconds(&kept("criterion", "good-linear", "only base")), [2.0]);
+    assert_eq!(nanoseconds(&kept("criterion", "good-one", "sums/plain")), [100.0, 101.0]);
 
     let copy = kept("nvbench", "good-1.0.0.json", "copy Device=0 Elements=2^20");
     assert_eq!((nanoseconds(&copy), copy.samples[0].batch), (vec![4500.0], 1000));

@@ -1,4 +1,5 @@
-//! Criterion's folder: `BENCHMARK/new/sample.json` with what lies beside it, `base` where there is no `new`.
+//! Criterion's folder: `BENCHMARK/new/sample.json` with what lies beside it, `base` where there is no `new`;
+//! or the folder of one benchmark.
 //!
 //! Every sample comes as it is: iterations and nanoseconds of all of them. Estimates follow from them.
 
@@ -21,18 +22,30 @@ pub(super) fn read(source: &Source) -> Result<Vec<Record>, ReadError> {
     }
     let samples = samples(source);
     if samples.is_empty() {
-        return Err(ReadError::new("it holds no `new/sample.json`; name the folder `target/criterion`"));
+        let why =
+            "it holds no `new/sample.json`; name the folder `target/criterion`, or one of a benchmark in it";
+        return Err(ReadError::new(why));
     }
     samples.iter().map(|(folder, file)| benchmark(source, folder, file)).collect()
 }
 
-/// The last sample of each benchmark, by its folder.
+/// The last sample of each benchmark, by its folder, which is empty for the one that the source itself is.
 fn samples(source: &Source) -> BTreeMap<&str, &File> {
     let mut samples = BTreeMap::new();
-    for last in ["/base/sample.json", "/new/sample.json"] {
-        samples.extend(source.files.iter().filter_map(|file| Some((file.path.strip_suffix(last)?, file))));
+    for last in ["base/sample.json", "new/sample.json"] {
+        samples.extend(source.files.iter().filter_map(|file| {
+            let above = file.path.strip_suffix(last)?;
+            let folder = if above.is_empty() { above } else { above.strip_suffix('/')? };
+            Some((folder, file))
+        }));
     }
     samples
+}
+
+/// What a benchmark without an id is called: its folder.
+fn called<'a>(source: &'a Source, folder: &'a str) -> &'a str {
+    let parts = || source.name.split(['/', '\\']);
+    if folder.is_empty() { parts().rfind(|part| !part.is_empty()).unwrap_or(NAME) } else { folder }
 }
 
 fn benchmark(source: &Source, folder: &str, file: &File) -> Result<Record, ReadError> {
@@ -46,7 +59,7 @@ fn benchmark(source: &Source, folder: &str, file: &File) -> Result<Record, ReadE
         (Some(case), Some(name)) if own_case(case).is_some() && is_implementation(name) => {
             (case.to_owned(), name.to_owned())
         }
-        _ => row_of(id["full_id"].as_str().unwrap_or(folder), NAME),
+        _ => row_of(id["full_id"].as_str().unwrap_or_else(|| called(source, folder)), NAME),
     };
     let mut record = foreign::record(source, NAME, row);
     let sample = foreign::json(&file.bytes).map_err(|error| at(error, &file.path))?;

@@ -52,7 +52,7 @@ pub(super) fn read(source: &Source) -> Result<Vec<Record>, ReadError> {
                 groups.len() - 1
             });
             groups[place].1.add(&result)?;
-        } else if let Some(rest) = line.strip_prefix("Unit ") {
+        } else if let Some(rest) = line.strip_prefix("Unit").filter(|rest| rest.starts_with([' ', '\t'])) {
             unit(rest, &mut units)?;
         } else if let Some((key, value)) = configured(line) {
             match value {

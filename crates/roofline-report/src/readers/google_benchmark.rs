@@ -2,11 +2,11 @@
 //!
 //! Repetitions of one name and thread count are sets of one row. Aggregates follow from them; where a
 //! file has nothing else, the median (or the mean) stands for the row. `real_time` is the time; what
-//! an entry counts beside it becomes notes under its own name.
+//! an entry counts or says beside it becomes notes under its own name.
 
 use super::{ReadError, Source};
 use crate::foreign::{
-    self, Notes, as_number, failure, launches, list, not_negative, number_of, row_of, shift,
+    self, Notes, as_number, failure, is_not_finite, launches, list, not_negative, number_of, row_of, shift,
 };
 use roofline_core::protocol::Allocations;
 use roofline_core::record::{Record, Status};
@@ -117,6 +117,7 @@ impl Group<'_> {
             for (key, value) in entry.as_object().into_iter().flatten() {
                 match value {
                     _ if FIXED.contains(&key.as_str()) => {}
+                    Value::String(text) if !is_not_finite(value) => notes.add(key, text),
                     Value::Number(_) | Value::String(_) => notes.add(key, as_number(value, key, name)?),
                     _ => {}
                 }
