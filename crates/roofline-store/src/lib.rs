@@ -53,6 +53,14 @@ impl Store {
         self.engine.append(record, &document::encode(&record.id, record)?)
     }
 
+    /// Appends a run with its records, all of them or nothing.
+    pub fn append_whole(&self, run: &Run, records: &[Record]) -> Result<(), StoreError> {
+        self.engine.in_transaction(|| {
+            self.append_run(run)?;
+            records.iter().try_for_each(|record| self.append(record))
+        })
+    }
+
     /// Appends a turn of a run that was appended before.
     pub fn append_turn(&self, turn: &Turn) -> Result<(), StoreError> {
         self.engine.append_turn(turn, &document::encode(&turn.case, turn)?)

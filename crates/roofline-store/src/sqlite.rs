@@ -150,6 +150,23 @@ impl Sqlite {
         self.connection.execute_batch(end).map_err(writing)
     }
 
+    /// Does all of it, or nothing.
+    pub(crate) fn in_transaction(
+        &self,
+        work: impl FnOnce() -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let execute = |sql| {
+            self.connection.execute_batch(sql).map_err(|error| classify(&self.path, Doing::Writing, &error))
+        };
+        execute("BEGIN IMMEDIATE")?;
+        let outcome = work().and_then(|()| execute("COMMIT"));
+        if outcome.is_err() && !self.connection.is_autocommit() {
+            // The first error is the one to tell.
+            let _ = execute("ROLLBACK");
+        }
+        outcome
+    }
+
     pub(crate) fn append_run(&self, run: &Run, document: &str) -> Result<(), StoreError> {
         self.connection
             .prepare_cached("INSERT INTO runs (id, started, document) VALUES (?1, ?2, ?3)")

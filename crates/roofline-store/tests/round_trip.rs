@@ -78,6 +78,17 @@ fn filters_narrow() {
 }
 
 #[test]
+fn a_whole_run_is_appended_or_nothing_of_it() {
+    let folder = scratch();
+    let store = Store::open(folder.path().join("store.db")).unwrap();
+    let error = store.append_whole(&run("run"), &[record("run", "a"), record("run", "a")]).unwrap_err();
+    assert!(matches!(error, StoreError::Duplicate { .. }), "{error:?}");
+    assert_eq!((store.latest_run().unwrap(), found(&store, &Filter::default()).len()), (None, 0));
+    store.append_whole(&run("run"), &[record("run", "a"), record("run", "b")]).unwrap();
+    assert_eq!(found(&store, &Filter::default()), ["a", "b"]);
+}
+
+#[test]
 fn what_could_not_be_read_back_is_not_taken() {
     let folder = scratch();
     let store = Store::open(folder.path().join("store.db")).unwrap();

@@ -42,12 +42,10 @@ pub fn run(args: &Import) -> Result<ExitCode, Problem> {
         arguments,
         machine: serde_json::Value::Null,
     };
-    let store = Store::open(&args.store)?;
-    store.append_run(&run)?;
     for record in &mut records {
         (record.id, record.run, record.at) = (new_id(), run.id.clone(), now());
-        store.append(record)?;
     }
+    Store::open(&args.store)?.append_whole(&run, &records)?;
     let report = Report { run: Some(&run), records: &records, sort: Sort::default() };
     super::print(&(FORMATS[0].write)(&report, super::style()))?;
     Ok(ExitCode::SUCCESS)
@@ -56,49 +54,57 @@ pub fn run(args: &Import) -> Result<ExitCode, Problem> {
 /// A file with the folder `FILE-bin` beside it, in which nvbench leaves samples; or a folder's JSON files.
 fn load(path: &Path) -> io::Result<Source> {
     let name = path.display().to_string();
-    let mut files = Vec::new();
+    let mut held = Held::default();
     let is_folder = fs::metadata(path)?.is_dir();
     if is_folder {
-        collect(path, "", "json", DEEPEST, &mut files)?;
+        held.folder(path, "", "json", DEEPEST)?;
     } else {
         let own = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        files.push(File { path: own.clone(), bytes: bytes(path, 0)? });
+        held.file(path, own.clone())?;
         let beside = format!("{own}-bin");
         let folder = path.with_file_name(&beside);
         if folder.is_dir() {
-            collect(&folder, &format!("{beside}/"), "bin", 0, &mut files)?;
+            held.folder(&folder, &format!("{beside}/"), "bin", 0)?;
         }
     }
-    Ok(Source { name, is_folder, files })
+    Ok(Source { name, is_folder, files: held.files })
 }
 
-/// Files with this ending below a folder, links left out.
-fn collect(folder: &Path, above: &str, ending: &str, deep: usize, files: &mut Vec<File>) -> io::Result<()> {
-    let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = format!("{above}{}", entry.file_name().to_string_lossy());
-        let kind = entry.file_type()?;
-        if kind.is_dir() && deep > 0 {
-            collect(&entry.path(), &format!("{path}/"), ending, deep - 1, files)?;
-        } else if kind.is_file() && entry.path().extension().is_some_and(|found| found == ending) {
-            let held = files.iter().map(|file| file.bytes.len() as u64).sum();
-            let bytes = bytes(&entry.path(), held)?;
-            files.push(File { path, bytes });
+/// What was read so far.
+#[derive(Default)]
+struct Held {
+    files: Vec<File>,
+    bytes: u64,
+}
+
+impl Held {
+    /// Files with this ending below a folder, links left out.
+    fn folder(&mut self, folder: &Path, above: &str, ending: &str, deep: usize) -> io::Result<()> {
+        let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let path = format!("{above}{}", entry.file_name().to_string_lossy());
+            let kind = entry.file_type()?;
+            if kind.is_dir() && deep > 0 {
+                self.folder(&entry.path(), &format!("{path}/"), ending, deep - 1)?;
+            } else if kind.is_file() && entry.path().extension().is_some_and(|found| found == ending) {
+                self.file(&entry.path(), path)?;
+            }
         }
-        if files.len() > MOST_FILES {
+        Ok(())
+    }
+
+    fn file(&mut self, from: &Path, path: String) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        fs::File::open(from)?.take(MOST_BYTES + 1 - self.bytes).read_to_end(&mut bytes)?;
+        self.bytes += bytes.len() as u64;
+        self.files.push(File { path, bytes });
+        if self.bytes > MOST_BYTES {
+            return Err(io::Error::other(format!("it holds more than {} MiB", MOST_BYTES >> 20)));
+        }
+        if self.files.len() > MOST_FILES {
             return Err(io::Error::other(format!("it holds more than {MOST_FILES} files")));
         }
+        Ok(())
     }
-    Ok(())
-}
-
-/// The bytes of a file, beside those that are held.
-fn bytes(path: &Path, held: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(MOST_BYTES + 1 - held.min(MOST_BYTES)).read_to_end(&mut bytes)?;
-    if held + bytes.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("it holds more than {} MiB", MOST_BYTES >> 20)));
-    }
-    Ok(bytes)
 }

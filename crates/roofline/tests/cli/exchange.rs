@@ -88,9 +88,16 @@ fn a_row_without_ok_has_no_time_in_any_format() {
     let table = scene.call_with_store("import google.json").exits(0).stdout;
     assert!(table.contains("2.50 µs") && table.contains("crashed: boom"), "{table}");
     assert_eq!(scene.records()[1].status, Status::Crashed);
-    for format in
-        ["go", "google-benchmark", "bencher", "github-action-benchmark", "junit", "flat-json", "csv"]
-    {
+    for format in [
+        "go",
+        "google-benchmark",
+        "libtest",
+        "bencher",
+        "github-action-benchmark",
+        "junit",
+        "flat-json",
+        "csv",
+    ] {
         let text = scene.call_with_store(&format!("export --format {format}")).exits(0).stdout;
         assert!(text.contains("BM_ok") || format == "go", "{text}");
         assert!(!text.contains("98765"), "{format}: {text}");
@@ -161,6 +168,18 @@ fn what_cannot_be_imported_is_said_and_nothing_is_stored() {
     );
     import("nan.json --format junit", 2, &["unknown format `junit`", "hint: "]);
     assert!(!scene.store().exists(), "a mistake writes nothing");
+}
+
+#[test]
+fn a_disk_that_is_full_keeps_no_half_of_an_import() {
+    let scene = Scene::new();
+    let lines: String = (0..500).map(|n| format!("BenchmarkA{n} 100 12 ns/op\n")).collect();
+    scene.write("many.txt", &lines);
+    // The signal ignored, writing past the limit is an error as on a full disk. Blocks of 1 KiB.
+    let limited = "trap '' XFSZ; ulimit -f 200; exec roofline import many.txt --store s.db";
+    scene.shell(limited).complains(1, &["could not be written to the disk", "hint: "]);
+    scene.shell("roofline export --store s.db").complains(5, &["the store has no run"]);
+    scene.shell("roofline import many.txt --store s.db").exits(0);
 }
 
 #[test]
