@@ -92,7 +92,7 @@ impl Bench {
             ["reference"] => reference::serve(&self.operations),
             _ => {
                 let options = Options::parse();
-                let code = self.check().and_then(|bench| run::run(&bench, &options));
+                let code = self.check().and_then(|bench| run::run(&bench, options));
                 reference::end();
                 code.unwrap_or_else(|mistake| mistake.report())
             }

@@ -25,6 +25,9 @@ pub(crate) struct Options {
     /// Measure the binary that was kept under this name as well, and compare each implementation with its older self
     #[arg(short, long, value_name = "NAME", conflicts_with_all = ["against", "test"])]
     pub(crate) baseline: Option<String>,
+    /// As `--baseline` where there is one of this name, and without it where there is none
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["baseline", "against", "test"])]
+    pub(crate) baseline_lenient: Option<String>,
     /// Compare with this implementation, or with the fastest of a provider, such as `mine/plain` or `cpu`
     #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
     pub(crate) against: Option<String>,
@@ -40,7 +43,7 @@ pub(crate) struct Options {
     /// A difference that counts as none, as a share: 0.01 is one percent
     #[arg(long, value_name = "SHARE", default_value = "0.01", value_parser = share)]
     pub(crate) noise_threshold: f64,
-    /// Format of the result; `criterion` is the table
+    /// Format of the result; `criterion` is the table, `bencher` the lines of `libtest`, `bencher-metric-format` Bencher's JSON
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) output_format: String,
     /// Seconds that one launch may take; a reference of your own has ten times that
@@ -50,7 +53,7 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) seed: Option<u64>,
     /// Colours: auto, always or never
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "auto", alias = "colour")]
+    #[arg(short, long, value_enum, value_name = "WHEN", default_value = "auto", alias = "colour")]
     pub(crate) color: When,
     /// Taken from Criterion's users and decides nothing: sets of fresh processes are counted here, 6 to 24 of them
     #[arg(long, value_name = "N")]
@@ -63,12 +66,33 @@ pub(crate) struct Options {
     pub(crate) bench: bool,
     #[command(flatten)]
     quiet: Quiet,
+    #[command(flatten)]
+    idle: Idle,
+}
+
+/// Options of Criterion that have no use here, so that commands of a CI keep working.
+#[derive(Debug, clap::Args)]
+struct Idle {
+    #[arg(long, value_name = "NAME", hide = true)]
+    load_baseline: Option<String>,
+    #[arg(long, hide = true)]
+    discard_baseline: bool,
+    #[arg(long, value_name = "SECONDS", hide = true)]
+    profile_time: Option<String>,
+    #[arg(long, value_name = "N", hide = true)]
+    nresamples: Option<String>,
+    #[arg(long, value_name = "LEVEL", hide = true)]
+    confidence_level: Option<String>,
+    #[arg(long, value_name = "LEVEL", hide = true)]
+    significance_level: Option<String>,
+    #[arg(long, value_name = "NAME", hide = true)]
+    plotting_backend: Option<String>,
 }
 
 /// What cargo, nextest and Criterion's users pass, and nothing here depends on.
 #[derive(Debug, clap::Args)]
 struct Quiet {
-    #[arg(long, hide = true)]
+    #[arg(short, long, hide = true)]
     noplot: bool,
     #[arg(short, long, hide = true)]
     verbose: bool,
@@ -133,7 +157,7 @@ impl Options {
     }
 
     /// What to say of options that were taken and mean nothing.
-    pub(crate) fn remarks(&self) -> Vec<&'static str> {
+    pub(crate) fn remarks(&self) -> Vec<String> {
         let sample_size = self.sample_size.map(|_| {
             "`--sample-size` decides nothing here: sets of fresh processes are counted, 6 to 24 of them, until a row \
              is decided or its `--measurement-time` is spent"
@@ -141,7 +165,33 @@ impl Options {
         let warm_up = self
             .warm_up_time
             .map(|_| "`--warm-up-time` decides nothing here: every set warms up until its times agree");
-        sample_size.into_iter().chain(warm_up).collect()
+        let idle = self.idle.named().map(|(name, why)| format!("`{name}` has no use here: {why}"));
+        sample_size.into_iter().chain(warm_up).map(str::to_owned).chain(idle).collect()
+    }
+}
+
+impl Idle {
+    /// Those that were named, each with its reason.
+    fn named(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let interval = "an interval has the error probability of its look, one in a hundred at the most";
+        let all = [
+            (
+                "--load-baseline",
+                self.load_baseline.is_some(),
+                "stored numbers decide nothing; this binary is measured",
+            ),
+            ("--discard-baseline", self.discard_baseline, "a baseline is kept by `--save-baseline` alone"),
+            (
+                "--profile-time",
+                self.profile_time.is_some(),
+                "rows are measured; `roofline job` drives a kernel under a profiler",
+            ),
+            ("--nresamples", self.nresamples.is_some(), "intervals are of sets, and nothing is resampled"),
+            ("--confidence-level", self.confidence_level.is_some(), interval),
+            ("--significance-level", self.significance_level.is_some(), interval),
+            ("--plotting-backend", self.plotting_backend.is_some(), "nothing is plotted"),
+        ];
+        all.into_iter().filter(|(_, named, _)| *named).map(|(name, _, why)| (name, why))
     }
 }
 
@@ -185,6 +235,19 @@ mod tests {
         assert_eq!(options.baseline.as_deref(), Some("main"));
         assert_eq!(options.output_format, "bencher");
         assert_eq!(parse("--warm-up-time 3").remarks().len(), 1);
+        assert_eq!(parse("--baseline-lenient main").baseline_lenient.as_deref(), Some("main"));
+        assert!(parse("-n -v --quiet -c never --bench").remarks().is_empty());
+    }
+
+    #[test]
+    fn what_has_no_use_is_taken_and_said() {
+        let words = "--load-baseline new --discard-baseline --profile-time 5 --nresamples 1000 \
+                     --confidence-level 0.9 --significance-level 0.1 --plotting-backend plotters";
+        let remarks = parse(words).remarks();
+        assert_eq!(remarks.len(), 7);
+        for remark in remarks {
+            assert!(remark.starts_with("`--") && remark.contains("` has no use here: "), "{remark}");
+        }
     }
 
     #[test]
@@ -208,6 +271,7 @@ mod tests {
     fn contradictions_and_nonsense_are_refused() {
         for words in [
             "--baseline a --against b",
+            "--baseline a --baseline-lenient b",
             "--test --save-baseline a",
             "--measurement-time 0",
             "--measurement-time -1",

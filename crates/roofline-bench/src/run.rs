@@ -26,9 +26,11 @@ use roofline_store::Store;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub(crate) fn run(bench: &Checked, options: &Options) -> Result<ExitCode, Mistake> {
+pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mistake> {
     let format = find_format(&options.output_format)?;
     let home = Home::find(&bench.provider)?;
+    options.baseline = options.baseline.or_else(|| lenient(options.baseline_lenient.as_deref()?, &home));
+    let options = &options;
     let offers = Offers::of(bench, options, &home)?;
     let plans = offers.plans(bench, options);
     if plans.iter().all(|plan| plan.rows() == 0) {
@@ -40,7 +42,7 @@ pub(crate) fn run(bench: &Checked, options: &Options) -> Result<ExitCode, Mistak
         print(&list(bench, &plans)).map_err(of_output)?;
         return Ok(ExitCode::SUCCESS);
     }
-    options.remarks().into_iter().for_each(tell);
+    options.remarks().iter().for_each(|remark| tell(remark));
     if let Some(name) = &options.save_baseline {
         baseline::check_name(name, &bench.provider)?;
     }
@@ -48,9 +50,22 @@ pub(crate) fn run(bench: &Checked, options: &Options) -> Result<ExitCode, Mistak
     measured.report(bench, options, &home, format)
 }
 
+/// Criterion's names of formats, and one for the format of ours that such a name hides.
+const FORMAT_NAMES: [(&str, &str); 3] =
+    [("criterion", "table"), ("bencher", "libtest"), ("bencher-metric-format", "bencher")];
+
 fn find_format(name: &str) -> Result<&'static Format, Mistake> {
-    let name = if name == "criterion" { "table" } else { name };
-    Format::find(name).map_err(|error| Mistake::usage(error.to_string(), error.hint()))
+    let own = FORMAT_NAMES.iter().find(|(theirs, _)| *theirs == name).map_or(name, |(_, own)| own);
+    Format::find(own).map_err(|error| Mistake::usage(error.to_string(), error.hint()))
+}
+
+/// The baseline of this name, if it was kept.
+fn lenient(name: &str, home: &Home) -> Option<String> {
+    if home.baseline(name).is_ok() {
+        return Some(name.to_owned());
+    }
+    tell(&format!("there is no baseline `{name}` of `{}`: nothing is compared", home.bench));
+    None
 }
 
 fn of_output(error: std::io::Error) -> Mistake {
@@ -258,7 +273,11 @@ impl Measured {
         if has_failed {
             return Ok(ExitCode::from(4));
         }
-        let is_slower = |record: &Record| self.word(record) == Some(Word::Slower);
+        // A peer that is slower than what was asked for is no matter of this bench.
+        let own = format!("{}/", bench.provider);
+        let is_slower = |record: &Record| {
+            record.implementation.starts_with(&own) && self.word(record) == Some(Word::Slower)
+        };
         if options.fail_on == Some(FailOn::Slower) && self.records.iter().any(is_slower) {
             return Ok(ExitCode::from(3));
         }
@@ -329,4 +348,17 @@ fn reproduce(record: &Record, bench: &Checked, options: &Options, home: &Home) -
         command += &format!(" --timeout {}", options.timeout.as_secs_f64());
     }
     command + &format!(" --seed {}", record.provenance.seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn criterions_formats_are_found_and_hide_none_of_ours() {
+        let found = |name: &str| find_format(name).unwrap().name;
+        assert_eq!((found("criterion"), found("bencher")), ("table", "libtest"));
+        assert_eq!((found("bencher-metric-format"), found("junit")), ("bencher", "junit"));
+        assert!(find_format("benchr").is_err());
+    }
 }

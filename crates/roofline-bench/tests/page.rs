@@ -153,7 +153,8 @@ impl Example {
         self.write(&self.changed("src/lib.rs", "let scale = ", again));
         let compare = "cargo bench --bench kernels -- --quick cols=1000 --baseline main";
         self.run(compare).must(0, &["beside `main`", "× as fast [", "slower"]);
-        self.run(&format!("{compare} --fail-on slower")).must(3, &["slower"]);
+        let said = self.run(&format!("{compare} --fail-on slower --output-format junit"));
+        said.must(3, &["failures=\"1\"", "type=\"regression\"", "as fast as main/three-loops: slower"]);
         self.write(&self.changed("benches/kernels.rs", "\"three-loops\"", "\"renamed\""));
         let said = self.run(&format!("{compare} --fail-on slower"));
         said.must(0, &["softmax/f32/rows=64,cols=1000@mine/renamed  new"]);
@@ -167,6 +168,14 @@ impl Example {
             self.run("cargo bench --bench kernels -- --test --output-format csv --sample-size 100 cols=31");
         said.must(0, &["\"softmax/f32/rows=512,cols=31\",mine/three-loops,ok"]);
         assert!(said.err.contains("`--sample-size` decides nothing"), "{}", said.err);
+        let said = self.run("cargo bench --bench kernels -- --test --output-format bencher cols=31");
+        said.must(0, &["test softmax/f32/rows=512,cols=31@mine/three-loops ... ok\n"]);
+        let said = self.run(
+            "cargo bench --bench kernels -- --quick --output-format bencher --baseline-lenient mian cols=31 \
+             --nresamples 1000 --quiet",
+        );
+        said.must(0, &["@mine/three-loops ... bench: ", " ns/iter (+/- "]);
+        said.must_say(0, &["there is no baseline `mian`", "`--nresamples` has no use here: "]);
         let said = self.run("cargo bench --bench kernels -- --baseline mian");
         said.must_say(2, &["there is no baseline `mian`", "did you mean `main`"]);
         let said = self.run("cargo bench --bench kernels -- --list --baseline main cols=31");
