@@ -57,7 +57,6 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     let filter = Filter { run: Some(run.id.clone()), ..Filter::default() };
     let records = store.records(&filter)?.found;
     let turns = store.turns(&run.id)?.found;
-    check_machine(&run)?;
     let begun = Line::try_parse_from(&run.arguments).ok().map(|line| line.command);
     let (mut begun, budget) = match begun {
         Some(Command::Run(begun)) => {
@@ -70,6 +69,8 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
             return Err(Problem::usage(why, "begin it again with `roofline run`"));
         }
     };
+    // Only now: a run that was imported has no machine, and no command line to go on with either.
+    check_machine(&run)?;
     begun.places.store.clone_from(&args.places.store);
     begun.format.clone_from(&args.format);
     begun.total_budget = args.total_budget;
