@@ -27,12 +27,12 @@ pub trait Kernel {
         Ok(())
     }
 
-    /// Takes the samples of a visit, in nanoseconds. To be replaced where the device has a clock.
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, Refusal> {
-        clock::samples(visit, |count| self.repeat(count))
+    /// Takes the samples of a visit, and settles after each. To be replaced where the device has a clock.
+    fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
+        clock::samples(visit, self)
     }
 
-    /// Called off the clock, after the last launch of a question and before its answer: copies a
+    /// Called off the clock, after the launches of a question and after every sample of a visit: copies a
     /// [fresh](Ready::fresh) result into the given memory.
     fn settle(&mut self) -> Result<(), Refusal> {
         Ok(())
@@ -57,6 +57,22 @@ pub struct Visit {
     pub warmup: u32,
     pub samples: u32,
     pub batch: u32,
+}
+
+/// What a visit took, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// Every sample.
+    pub nanoseconds: Vec<f64>,
+    /// Settling, all samples together.
+    pub settling: f64,
+}
+
+/// Times of a kernel that has nothing to settle.
+impl From<Vec<f64>> for Samples {
+    fn from(nanoseconds: Vec<f64>) -> Samples {
+        Samples { nanoseconds, settling: 0.0 }
+    }
 }
 
 /// A kernel, and what the record should know of it.

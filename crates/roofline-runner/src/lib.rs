@@ -55,7 +55,7 @@ mod sys;
 
 pub use channel::{Broken, Channel, Message};
 pub use job::Job;
-pub use kernel::{Kernel, Ready, Runner, Visit, failed, out_of_memory, unsupported};
+pub use kernel::{Kernel, Ready, Runner, Samples, Visit, failed, out_of_memory, unsupported};
 pub use roofline_core::dtype::Dtype;
 pub use roofline_core::protocol::{self, Hello, Offer, Prepare, Prepared, Refusal, RefusalKind};
 pub use session::{Answered, Session, serve};

@@ -2,9 +2,11 @@
 
 use crate::channel::{Broken, Channel, Message};
 use crate::job::Job;
-use crate::kernel::{Kernel, Ready, Runner, Visit, failed};
+use crate::kernel::{Ready, Runner, Samples, Visit, failed};
 use crate::sys::{float_mode, heap};
-use roofline_core::protocol::{Answer, Ask, Launched, MAX_SAMPLES, Question, Refusal, Visited, excerpt};
+use roofline_core::protocol::{
+    Answer, Ask, Launched, MAX_SAMPLES, OutputMode, Question, Refusal, Visited, excerpt,
+};
 use serde_json::Value;
 use std::any::Any;
 use std::io::Write;
@@ -49,7 +51,7 @@ pub(crate) fn refuse(refusal: Refusal) -> ExitCode {
 /// The state of a conversation: which implementation is ready, if one is.
 pub struct Session<R> {
     runner: R,
-    kernel: Option<Box<dyn Kernel>>,
+    ready: Option<Ready>,
 }
 
 /// An answer as a line, and whether it was the last one.
@@ -61,7 +63,7 @@ pub struct Answered {
 
 impl<R: Runner> Session<R> {
     pub fn new(runner: R) -> Session<R> {
-        Session { runner, kernel: None }
+        Session { runner, ready: None }
     }
 
     /// Answers every question of a channel.
@@ -104,18 +106,22 @@ impl<R: Runner> Session<R> {
         match ask {
             Ask::Hello { .. } => Ok(plain(self.runner.hello())),
             Ask::Prepare(request) => {
-                self.kernel = None;
+                self.ready = None;
                 let job = Job::new(*request, files)?;
-                let Ready { prepared, kernel } = catch(|| self.runner.prepare(job))?;
-                self.kernel = Some(kernel);
-                Ok(plain(prepared))
+                let ready = catch(|| self.runner.prepare(job))?;
+                let answer = plain(&ready.prepared);
+                self.ready = Some(ready);
+                Ok(answer)
             }
             Ask::Launch { count } => {
-                let ((launched, allocations), float_mode_changed) = self.run(|kernel| {
+                let (allocations, float_mode_changed) = self.run(|Ready { kernel, .. }| {
                     let (launched, counted) = heap::counted(count, || kernel.repeat(count));
-                    Ok((launched, counted.filter(|_| kernel.uses_our_heap())))
+                    launched?;
+                    if count > 0 {
+                        kernel.settle()?;
+                    }
+                    Ok(counted.filter(|_| kernel.uses_our_heap()))
                 })?;
-                launched?;
                 Ok(plain(Launched { float_mode_changed, allocations }))
             }
             Ask::Visit { warmup, samples, batch } => {
@@ -125,13 +131,17 @@ impl<R: Runner> Session<R> {
                     )));
                 }
                 let visit = Visit { warmup, samples, batch };
-                let (nanoseconds, float_mode_changed) = self.run(|kernel| kernel.visit(&visit))?;
-                Ok(plain(Visited { nanoseconds, copy_nanoseconds: None, float_mode_changed }))
+                let ((taken, output), float_mode_changed) =
+                    self.run(|ready| Ok((ready.kernel.visit(&visit)?, ready.prepared.output)))?;
+                let Samples { nanoseconds, settling } = taken;
+                let copies = output == OutputMode::Fresh && samples > 0;
+                let copy_nanoseconds = copies.then(|| settling / f64::from(samples));
+                Ok(plain(Visited { nanoseconds, copy_nanoseconds, float_mode_changed }))
             }
             Ask::Release | Ask::Bye => {
-                let kernel = self.kernel.take();
+                let ready = self.ready.take();
                 catch(|| {
-                    drop(kernel);
+                    drop(ready);
                     Ok(())
                 })?;
                 Ok(Value::Object(serde_json::Map::new()))
@@ -140,21 +150,12 @@ impl<R: Runner> Session<R> {
     }
 
     /// Lets the kernel work, and says beside its result whether it left the float mode changed.
-    fn run<T>(
-        &mut self,
-        work: impl FnOnce(&mut dyn Kernel) -> Result<T, Refusal>,
-    ) -> Result<(T, bool), Refusal> {
-        let mut kernel = self.kernel.take().ok_or_else(|| failed("nothing is prepared"))?;
-        let (result, changed) = float_mode::guard(|| {
-            catch(|| {
-                let result = work(&mut *kernel)?;
-                kernel.settle()?;
-                Ok(result)
-            })
-        });
+    fn run<T>(&mut self, work: impl FnOnce(&mut Ready) -> Result<T, Refusal>) -> Result<(T, bool), Refusal> {
+        let mut ready = self.ready.take().ok_or_else(|| failed("nothing is prepared"))?;
+        let (result, changed) = float_mode::guard(|| catch(|| work(&mut ready)));
         // A kernel that panicked or raised an error is not trusted with another launch.
         let result = result?;
-        self.kernel = Some(kernel);
+        self.ready = Some(ready);
         Ok((result, changed))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::honest::{Problem, every_launch, measure};
 use crate::protocol::leave;
-use roofline_runner::{Job, Kernel, Ready, Refusal, Visit, failed};
+use roofline_runner::{Job, Kernel, Ready, Refusal, Samples, Visit, failed};
 use std::hint::black_box;
 
 type Prepared = Result<Ready, Refusal>;
@@ -93,7 +93,7 @@ pub(crate) fn exits_with_zero(job: &mut Job) -> Prepared {
             Ok(())
         }
 
-        fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, Refusal> {
+        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
             measure(visit, |count| (0..count).for_each(|_| self.0.solve()));
             leave(0)
         }

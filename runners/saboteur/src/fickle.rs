@@ -2,7 +2,7 @@
 //! batch, later than they should be, or only when timed.
 
 use crate::honest::{Problem, every_launch, measure};
-use roofline_runner::{Job, Kernel, Ready, Refusal, Visit, failed};
+use roofline_runner::{Job, Kernel, Ready, Refusal, Samples, Visit, failed};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -166,8 +166,9 @@ impl Kernel for TwoFaced {
         Ok(())
     }
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, Refusal> {
-        Ok(measure(visit, |count| (0..count).for_each(|_| (self.timed)(&mut self.problem, &mut self.answer))))
+    fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
+        let timed = |count| (0..count).for_each(|_| (self.timed)(&mut self.problem, &mut self.answer));
+        Ok(measure(visit, timed).into())
     }
 }
 

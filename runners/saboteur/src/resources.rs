@@ -2,7 +2,7 @@
 
 use crate::honest::{Problem, every_launch};
 use crate::protocol::sleep_on;
-use roofline_runner::{Job, Kernel, Ready, Refusal, Visit, out_of_memory};
+use roofline_runner::{Job, Kernel, Ready, Refusal, Samples, Visit, out_of_memory};
 use std::hint::black_box;
 
 type Prepared = Result<Ready, Refusal>;
@@ -31,7 +31,7 @@ pub(crate) fn hangs_in_visit(job: &mut Job) -> Prepared {
             Ok(())
         }
 
-        fn visit(&mut self, _: &Visit) -> Result<Vec<f64>, Refusal> {
+        fn visit(&mut self, _: &Visit) -> Result<Samples, Refusal> {
             sleep_on()
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::honest::{Problem, every_launch, measure};
 use crate::honest_rows::Helper;
-use roofline_runner::{Job, Kernel, Ready, Refusal, Visit, failed};
+use roofline_runner::{Job, Kernel, Ready, Refusal, Samples, Visit, failed};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -112,11 +112,11 @@ pub(crate) fn spins_after_visits(job: &mut Job) -> Prepared {
             Ok(())
         }
 
-        fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, Refusal> {
+        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
             self.idle.store(false, Ordering::Relaxed);
             let times = honest_times(&mut self.problem, visit);
             self.idle.store(true, Ordering::Relaxed);
-            Ok(times)
+            Ok(times.into())
         }
     }
     let idle = Arc::new(AtomicBool::new(false));
@@ -174,8 +174,8 @@ impl Kernel for Claims {
         Ok(())
     }
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, Refusal> {
-        Ok((self.visit)(&mut self.problem, visit))
+    fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
+        Ok((self.visit)(&mut self.problem, visit).into())
     }
 }
 

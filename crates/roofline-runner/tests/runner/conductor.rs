@@ -1,7 +1,7 @@
 //! The other side of the conversation, as small as a test needs it.
 
 use roofline_runner::protocol::{Ask, Place, Prepare, Question, Refusal, Role, parse_answer};
-use roofline_runner::{Dtype, Entry, Job, Ready, Refusal as No, Table, Visit, failed};
+use roofline_runner::{Dtype, Entry, Job, Output, Ready, Refusal as No, Samples, Table, Visit, failed};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::IoSlice;
 use rustix::net::{
@@ -138,6 +138,7 @@ const fn entry(implementation: &'static str, prepare: fn(&mut Job) -> Result<Rea
 
 const ENTRIES: &[Entry] = &[
     entry("test/sum", sum),
+    entry("test/fresh", |job| Ok(Ready::new(Fresh { result: None, z: job.output("z")? }).fresh())),
     entry("test/panic", |_| Ok(Ready::new(|| panic!("at element {}", 3)))),
     entry("test/panic-early", |_| panic!("while packing")),
     entry("test/error", |_| Ok(Ready::new(Raises))),
@@ -162,6 +163,25 @@ fn sum(job: &mut Job) -> Result<Ready, No> {
     .note("order", "as they come"))
 }
 
+/// Settling adds the result of the last launch to the output, which so tells how often that was done.
+struct Fresh {
+    result: Option<f32>,
+    z: Output<f32>,
+}
+
+impl roofline_runner::Kernel for Fresh {
+    fn launch(&mut self) -> Result<(), No> {
+        self.result = Some(1.0);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), No> {
+        let result = self.result.take().ok_or_else(|| failed("settled without a launch"))?;
+        self.z.iter_mut().for_each(|z| *z += result);
+        Ok(())
+    }
+}
+
 struct Raises;
 
 impl roofline_runner::Kernel for Raises {
@@ -169,7 +189,7 @@ impl roofline_runner::Kernel for Raises {
         Err(failed("no plan for this size"))
     }
 
-    fn visit(&mut self, visit: &Visit) -> Result<Vec<f64>, No> {
+    fn visit(&mut self, visit: &Visit) -> Result<Samples, No> {
         Err(failed(format!("no clock for {} samples", visit.samples)))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::conductor::{Conductor, PAGE, add, memory, read, table, write};
 use roofline_runner::protocol::{
-    Ask, Hello, Launched, Prepare, Prepared, RefusalKind, Role, VERSION, Visited,
+    Ask, Hello, Launched, OutputMode, Prepare, Prepared, RefusalKind, Role, VERSION, Visited,
 };
 use roofline_runner::{Broken, Channel, Refusal, Session};
 use serde_json::Value;
@@ -55,10 +55,33 @@ fn a_conversation_over_a_socket() {
         write(&files[2], offset, &vec![f32::NAN; count]);
         let visited: Visited = conductor.ask(Ask::Visit { warmup: 1, samples: 5, batch: 3 }).unwrap();
         assert!(visited.validate(5).is_ok());
+        assert_eq!(visited.copy_nanoseconds, None, "what is written in place is not copied");
         assert_eq!(read(&files[2], offset, count), vec![3.0; count]);
         let _: Value = conductor.ask(Ask::Release).unwrap();
     }
     let _: Value = conductor.ask(Ask::Bye).unwrap();
+    runner.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_fresh_output_is_settled_after_every_sample_and_what_that_took_is_told() {
+    let (mut conductor, runner) = start();
+    let request = add("test/fresh", 5000);
+    let (prepared, files) = prepare(&mut conductor, &request).unwrap();
+    assert_eq!(prepared.output, OutputMode::Fresh);
+    let settled = || read(&files[2], request.tensors[2].offset, 5000);
+    let _: Launched = conductor.ask(Ask::Launch { count: 4 }).unwrap();
+    assert_eq!(settled(), [1.0; 5000]);
+    let visited: Visited = conductor.ask(Ask::Visit { warmup: 2, samples: 5, batch: 3 }).unwrap();
+    assert!(visited.validate(5).is_ok());
+    assert!(visited.copy_nanoseconds.is_some_and(|time| time > 0.0), "{visited:?}");
+    assert_eq!(settled(), [6.0; 5000]);
+    let visited: Visited = conductor.ask(Ask::Visit { warmup: 2, samples: 0, batch: 1 }).unwrap();
+    assert_eq!(visited.copy_nanoseconds, None);
+    assert_eq!(settled(), [7.0; 5000]);
+    let _: Launched = conductor.ask(Ask::Launch { count: 0 }).unwrap();
+    assert_eq!(settled(), [7.0; 5000]);
+    drop(conductor);
     runner.join().unwrap().unwrap();
 }
 
@@ -108,9 +131,13 @@ fn failures_of_kernels_are_answers() {
     assert_eq!(failure("test/error", launch.clone()), "no plan for this size");
     assert_eq!(failure("test/error", visit.clone()), "no clock for 2 samples");
     assert_eq!(failure("test/twice", launch.clone()), "output `z` is already in use");
-    // What failed is not launched again.
-    let refusal = conductor.ask::<Value>(launch).unwrap_err();
-    assert_eq!(refusal.message, "nothing is prepared");
+    // What failed is not launched again, whether it failed at once or later.
+    for implementation in ["test/twice", "test/error"] {
+        let failed = prepare(&mut conductor, &add(implementation, 10)).map(|_| ());
+        failed.and_then(|()| conductor.ask::<Value>(launch.clone()).map(|_| ())).unwrap_err();
+        let refusal = conductor.ask::<Value>(launch.clone()).unwrap_err();
+        assert_eq!(refusal.message, "nothing is prepared");
+    }
     prepare(&mut conductor, &add("test/sum", 10)).unwrap();
     let _: Visited = conductor.ask(visit).unwrap();
     let refusal = conductor.ask::<Value>(Ask::Visit { warmup: 0, samples: 20_000, batch: 1 }).unwrap_err();
