@@ -1,4 +1,4 @@
-//! candle: tensors over the given memory in, tensors of its own out, which are copied.
+//! candle: tensors over the given memory in, tensors of its own out.
 
 use crate::product::{F32_F64, Product, threads};
 use candle_core::{Device, Storage, Tensor, WithDType};
@@ -12,14 +12,14 @@ pub const ENTRIES: &[Entry] = &[
     entry(
         "add",
         &[Dtype::F32, Dtype::F64, Dtype::F16, Dtype::Bf16],
-        "x + y of candle's tensors, copied",
+        "x + y of candle's tensors",
         false,
         add,
     ),
-    entry("softmax", F32_F64, "candle_nn::ops::softmax_last_dim, copied", true, softmax),
-    entry("rms-norm", &[Dtype::F32], "candle_nn::ops::rms_norm, copied", true, rms_norm),
-    entry("matmul", F32_F64, "candle's Tensor::matmul, copied", true, matmul),
-    entry("matmul.nn", F32_F64, "candle's Tensor::matmul, copied", true, matmul),
+    entry("softmax", F32_F64, "candle_nn::ops::softmax_last_dim", true, softmax),
+    entry("rms-norm", &[Dtype::F32], "candle_nn::ops::rms_norm", true, rms_norm),
+    entry("matmul", F32_F64, "candle's Tensor::matmul", true, matmul),
+    entry("matmul.nn", F32_F64, "candle's Tensor::matmul", true, matmul),
 ];
 
 const fn entry(
@@ -67,16 +67,23 @@ fn told(error: candle_core::Error) -> Refusal {
     failed(error.to_string())
 }
 
-/// A computation whose result candle allocates. It is copied into the given memory on the clock, as whoever
-/// needs it there would: launches whose outputs nobody can see are not believed.
-struct Copied<T, F> {
+/// A computation whose result candle allocates. It is copied into the given memory off the clock.
+struct Fresh<T, F> {
     compute: F,
+    result: Option<Tensor>,
     output: Output<T>,
 }
 
-impl<T: Number, F: Fn() -> candle_core::Result<Tensor>> Kernel for Copied<T, F> {
+impl<T: Number, F: Fn() -> candle_core::Result<Tensor>> Kernel for Fresh<T, F> {
     fn launch(&mut self) -> Result<(), Refusal> {
-        let result = (self.compute)().map_err(told)?;
+        // Freed on the clock, once a launch, as by whoever has used the last result before the next.
+        self.result = None;
+        self.result = Some((self.compute)().map_err(told)?);
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), Refusal> {
+        let Some(result) = &self.result else { return Ok(()) };
         let (storage, layout) = result.storage_and_layout();
         let (Storage::Cpu(storage), Some((start, end))) = (&*storage, layout.contiguous_offsets()) else {
             return Err(failed("a result that does not lie in one piece in this memory"));
@@ -86,12 +93,12 @@ impl<T: Number, F: Fn() -> candle_core::Result<Tensor>> Kernel for Copied<T, F> 
     }
 }
 
-fn copied<T: Number>(
+fn fresh<T: Number>(
     output: Output<T>,
     threads: usize,
     compute: impl Fn() -> candle_core::Result<Tensor> + 'static,
 ) -> Ready {
-    Ready::new(Copied { compute, output }).threads(threads as u32).note("result", "copied, on the clock")
+    Ready::new(Fresh { compute, result: None, output }).threads(threads as u32).fresh()
 }
 
 /// Calls a generic function with the element type of the job.
@@ -114,7 +121,7 @@ fn add_of<T: Number>(job: &mut Job) -> Result<Ready, Refusal> {
     let shape = [job.axis("rows")?, job.axis("cols")?];
     let x = Borrowed::<T>::new(job.input("x")?, &shape)?;
     let y = Borrowed::<T>::new(job.input("y")?, &shape)?;
-    Ok(copied::<T>(job.output("z")?, 1, move || &*x + &*y))
+    Ok(fresh::<T>(job.output("z")?, 1, move || &*x + &*y))
 }
 
 fn softmax(job: &mut Job) -> Result<Ready, Refusal> {
@@ -124,14 +131,14 @@ fn softmax(job: &mut Job) -> Result<Ready, Refusal> {
 fn softmax_of<T: Number>(job: &mut Job) -> Result<Ready, Refusal> {
     let x = Borrowed::<T>::new(job.input("x")?, &[job.axis("rows")?, job.axis("cols")?])?;
     let threads = threads(job)?;
-    Ok(copied::<T>(job.output("y")?, threads, move || candle_nn::ops::softmax_last_dim(&x)))
+    Ok(fresh::<T>(job.output("y")?, threads, move || candle_nn::ops::softmax_last_dim(&x)))
 }
 
 fn rms_norm(job: &mut Job) -> Result<Ready, Refusal> {
     let (rows, cols, threads) = (job.axis("rows")?, job.axis("cols")?, threads(job)?);
     let x = Borrowed::<f32>::new(job.input("x")?, &[rows, cols])?;
     let w = Borrowed::<f32>::new(job.input("w")?, &[cols])?;
-    Ok(copied::<f32>(job.output("y")?, threads, move || candle_nn::ops::rms_norm(&x, &w, 1e-6)))
+    Ok(fresh::<f32>(job.output("y")?, threads, move || candle_nn::ops::rms_norm(&x, &w, 1e-6)))
 }
 
 fn matmul(job: &mut Job) -> Result<Ready, Refusal> {
@@ -142,5 +149,5 @@ fn matmul_of<T: Number>(job: &mut Job) -> Result<Ready, Refusal> {
     let Product { a, b, c, m, n, k, is_nn, threads } = Product::<T>::of(job)?;
     let a = Borrowed::new(a, &[m, k])?;
     let b = Borrowed::new(b, &if is_nn { [k, n] } else { [n, k] })?;
-    Ok(copied::<T>(c, threads, move || if is_nn { a.matmul(&b) } else { a.matmul(&b.t()?) }))
+    Ok(fresh::<T>(c, threads, move || if is_nn { a.matmul(&b) } else { a.matmul(&b.t()?) }))
 }
