@@ -4,7 +4,8 @@ JAX writes into no given memory, so the output is fresh and copied off the clock
 computed in f32 and rounded once, at the output, as the cases declare. XLA flushes subnormal numbers to
 zero, which many small results of a softmax are, so that one is offered for f16 alone. On a GPU products are
 asked for in the highest precision, as f32 would be rounded to tf32 otherwise; those of i8 are not offered there,
-because JAX 0.11.2 returns twice the product for shapes such as 3 × 6 × 6.
+because twice the product came back for shapes such as 3 × 6 × 6 (tried on JAX 0.11.2, which is not the pinned
+version).
 """
 
 from __future__ import annotations

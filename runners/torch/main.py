@@ -4,8 +4,8 @@ bf16 and f16 accumulate in f32 and are rounded once, at the output, as the cases
 function of the library rounds in between (`rms_norm`), it is offered for the wide types only and the
 formula is written out for the others. oneDNN's bf16 products in AMX tiles let an infinity or NaN of one row
 spread to others, so where a processor has AMX they are offered without it alone. On a GPU products keep
-their sums in f32, and a sample ends when the device has finished; `rms_norm` of torch 2.11 gives NaN
-there where 0 is due, and is not offered.
+their sums in f32, and a sample ends when the device has finished; `rms_norm` gives NaN there where 0 is
+due (tried on torch 2.11, which is not the pinned version), and is not offered.
 """
 
 from __future__ import annotations
