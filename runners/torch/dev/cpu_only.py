@@ -18,8 +18,6 @@ from collections import defaultdict
 from pathlib import Path
 
 PINS = (Path(__file__).resolve().parent.parent / "requirements.txt").read_text().split()
-# What torch imports and does not bring along, CUDA left out.
-COMPANIONS = ["filelock", "fsspec", "jinja2", "networkx", "sympy", "typing-extensions"]
 TRY = "import torch; assert not torch.cuda.is_available(); assert (torch.ones(8, 8) @ torch.ones(8, 8)).sum() == 512"
 NO_DEVICE = 100  # cudaErrorNoDevice, CUDA_ERROR_NO_DEVICE
 
@@ -32,7 +30,7 @@ def main(folder: Path) -> None:
     venv.create(folder, clear=True, with_pip=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     torch = [pin for pin in PINS if pin.startswith("torch==")]
-    subprocess.run([*pip, *COMPANIONS, *(pin for pin in PINS if pin not in torch)], check=True)
+    subprocess.run([*pip, *(pin for pin in PINS if pin not in torch)], check=True)
     subprocess.run([*pip, "--no-deps", *torch], check=True)
     (libraries,) = folder.glob("lib/python3*/site-packages/torch/lib")
     for name, versions in missing(libraries).items():
