@@ -18,7 +18,8 @@ typedef struct {
 } blas;
 
 /* C = A · Bᵀ for `matmul`, A · B for `matmul.nn`. With a factor of 0 the old C is not read. */
-static int multiply(const blas *library, const DLTensor *inputs, const DLTensor *outputs, const roofline_job *job) {
+static int multiply(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
+    const blas *library = job->workspace;
     int is_nn = strcmp(job->operation, "matmul.nn") == 0;
     int m = (int)inputs[0].shape[0], k = (int)inputs[0].shape[1], n = (int)outputs[0].shape[1];
     int transpose = is_nn ? AS_IT_IS : TRANSPOSED, ldb = is_nn ? n : k;
@@ -31,7 +32,7 @@ static int multiply(const blas *library, const DLTensor *inputs, const DLTensor 
     return ROOFLINE_OK;
 }
 
-static int prepare(const blas *library, roofline_job *job) {
+static int prepare(blas *library, roofline_job *job) {
     for (size_t i = 0; i < job->axis_count; i++) {
         if (job->axes[i].size > INT_MAX) {
             job->message = "its sizes are 32-bit integers";
@@ -39,6 +40,7 @@ static int prepare(const blas *library, roofline_job *job) {
         }
     }
     library->set_threads(job->threads);
+    job->workspace = library;
     return ROOFLINE_OK;
 }
 
@@ -53,12 +55,11 @@ static void *open_blas(blas *library, const char *const *names, const char *set_
     return library->sgemm && library->dgemm && library->set_threads ? handle : NULL;
 }
 
-static void offer(peers *table, const char *name, const char *about, roofline_kernel *prepare_it,
-                  roofline_kernel *launch) {
+static void offer(peers *table, const char *name, const char *about, roofline_kernel *prepare_it) {
     static const char *const forms[] = {"matmul", "matmul.nn"};
     for (int i = 0; i < 2; i++)
         peers_offer(table, (roofline_offer){.name = name, .operation = forms[i], .dtypes = "f32,f64", .about = about,
-                                            .parallel = 1, .prepare = prepare_it, .launch = launch});
+                                            .parallel = 1, .prepare = prepare_it, .launch = multiply});
 }
 
 static blas openblas;
@@ -66,10 +67,6 @@ static blas openblas;
 static int openblas_prepare(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
     (void)inputs, (void)outputs;
     return prepare(&openblas, job);
-}
-
-static int openblas_launch(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
-    return multiply(&openblas, inputs, outputs, job);
 }
 
 void add_openblas(peers *table) {
@@ -82,7 +79,7 @@ void add_openblas(peers *table) {
         return;
     }
     peers_version(table, "%s", configuration());
-    offer(table, "openblas", "cblas_sgemm and cblas_dgemm of OpenBLAS", openblas_prepare, openblas_launch);
+    offer(table, "openblas", "cblas_sgemm and cblas_dgemm of OpenBLAS", openblas_prepare);
 }
 
 static blas mkl;
@@ -90,10 +87,6 @@ static blas mkl;
 static int mkl_prepare(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
     (void)inputs, (void)outputs;
     return prepare(&mkl, job);
-}
-
-static int mkl_launch(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
-    return multiply(&mkl, inputs, outputs, job);
 }
 
 void add_mkl(peers *table) {
@@ -109,5 +102,5 @@ void add_mkl(peers *table) {
     version(text, sizeof text - 1);
     for (size_t end = strlen(text); end > 0 && text[end - 1] == ' '; end--) text[end - 1] = 0;
     peers_version(table, "%s", text);
-    offer(table, "mkl", "cblas_sgemm and cblas_dgemm of MKL", mkl_prepare, mkl_launch);
+    offer(table, "mkl", "cblas_sgemm and cblas_dgemm of MKL", mkl_prepare);
 }
