@@ -89,12 +89,22 @@ pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
     })
 }
 
-/// Every runner: the built-in one, those of the `runners` folder, and the folders and files that are named.
+/// Folders of runners: that of the house, and a `runners` of the user's own.
+fn runner_folders() -> Result<Vec<PathBuf>, Problem> {
+    // Many projects have a folder of this name; only the house's holds its package.
+    let is_house = |found: &Path| found.join("python/roofline_runner").is_dir();
+    match folder("runners") {
+        Some(found) if is_house(&found) => Ok(vec![found]),
+        found => Ok(std::iter::once(house::runners()?).chain(found).collect()),
+    }
+}
+
+/// Every runner: the built-in one, those of the house and of a folder `runners`, and the folders and files that
+/// are named.
 pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     let program = program()?;
     let named = places.runner.iter().filter(|place| is_folder(place)).map(PathBuf::from);
-    let found = folder("runners").map_or_else(house::runners, Ok)?;
-    let all: Vec<PathBuf> = std::iter::once(found).chain(named).collect();
+    let all: Vec<PathBuf> = runner_folders()?.into_iter().chain(named).collect();
     let left_out = |error| tell(&format!("warning: a runner is left out: {error}"));
     let mut specs = runners::discover(&program, &all, left_out)
         .map_err(|error| Problem::usage(error.to_string(), "docs/format.md says what a runner.toml holds"))?;

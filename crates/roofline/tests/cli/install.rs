@@ -13,9 +13,7 @@ pub fn no_index(outcome: &Outcome) -> bool {
 
 #[test]
 fn numpy_on_a_bare_home() {
-    let mut scene = Scene::alone();
-    // Away from the repository, with the runners that are inside the binary.
-    std::fs::remove_dir(scene.path("runners")).unwrap();
+    let mut scene = Scene::away();
     scene.home("me");
     let shown = scene.call_with_store("runners").exits(0).stdout;
     assert!(shown.contains("hint: roofline runners install torch"), "{shown}");
@@ -38,6 +36,14 @@ fn numpy_on_a_bare_home() {
     let rows =
         scene.call_with_store("check softmax/f32/rows=5,cols=33 -i cpu/*,numpy/* --format jsonl").exits(0);
     assert_eq!(rows.row("numpy/ufunc")["status"], "ok");
+    let words = "run softmax/f32/rows=64,cols=256 --quick -i cpu/*,numpy/* --format jsonl";
+    let mut rows = scene.call_with_store(words).exits(0).rows();
+    rows.retain(|row| !row["implementation"].as_str().unwrap().starts_with("limit/"));
+    assert!(rows.len() > 1 && rows.iter().any(|row| row["implementation"] == "numpy/ufunc"), "{rows:?}");
+    for row in rows {
+        assert_eq!(row["status"], "ok", "{row}");
+        assert!(row["gate"]["judged_visits"].as_u64() > Some(0), "{row}");
+    }
     // Half an installation is none.
     std::fs::remove_file(scene.path("me/.local/share/roofline/venvs/numpy/interpreter")).unwrap();
     let shown = scene.call_with_store("job add/f32/rows=1,cols=1@numpy/ufunc").exits(0).stdout;
@@ -46,14 +52,26 @@ fn numpy_on_a_bare_home() {
 
 #[test]
 fn names_that_cannot_be_installed() {
-    let scene = Scene::new();
-    std::fs::remove_dir(scene.path("runners")).unwrap();
+    let scene = Scene::away();
     scene
         .call_with_store("runners install trch")
         .complains(5, &["no runner `trch`", "did you mean `torch`?"]);
     scene.call_with_store("runners install cpu").complains(2, &["nothing to install", "part of this binary"]);
     scene.shell_runner("mine", "exit");
     let outcome = scene.call_with_store("runners install mine --runner mine");
+    outcome.complains(2, &["`mine` has no requirements.txt", "hint: read the script"]);
+}
+
+#[test]
+fn a_folder_that_happens_to_be_called_runners_hides_nobody() {
+    let scene = Scene::away();
+    scene.shell_runner("runners/mine", "exit");
+    scene.write("runners/jogging/shoes.txt", "");
+    let shown = scene.call_with_store("list implementations").exits(0).stdout;
+    for name in ["mine", "numpy", "torch", "onnxruntime", "jax"] {
+        assert!(shown.contains(name), "`{name}` is not in:\n{shown}");
+    }
+    let outcome = scene.call_with_store("runners install mine");
     outcome.complains(2, &["`mine` has no requirements.txt", "hint: read the script"]);
 }
 

@@ -31,7 +31,8 @@ impl Scene {
     /// A folder with no runners, no suites but the one inside the binary, and no store.
     pub fn new() -> Scene {
         let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("runners")).unwrap();
+        // This is the house, then, and nobody is in.
+        std::fs::create_dir_all(folder.path().join("runners/python/roofline_runner")).unwrap();
         let original = Path::new(env!("CARGO_BIN_EXE_roofline"));
         Scene { folder, program: original.to_owned(), lock: None, home: None }
     }
@@ -45,6 +46,13 @@ impl Scene {
         }
         scene.program = copy;
         scene.lock = Some(scene.folder.path().display().to_string());
+        scene
+    }
+
+    /// As [`Scene::alone`], with the runners that are inside the binary: this folder `runners` is not the house.
+    pub fn away() -> Scene {
+        let scene = Scene::alone();
+        std::fs::remove_dir_all(scene.path("runners/python")).unwrap();
         scene
     }
 
