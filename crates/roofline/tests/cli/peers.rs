@@ -1,6 +1,8 @@
 //! The peers that are there: whatever they offer is right, on odd shapes and on two threads.
 
 use crate::scene::{Outcome, Scene, say};
+use roofline_conductor::home;
+use roofline_core::record::Status;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -60,4 +62,41 @@ fn rust_peers() {
     let toml = toml.replace("./target/release/rust-peers", &program.display().to_string());
     scene.write("runners/rust-peers/runner.toml", &toml);
     holds(&scene, "rust-peers");
+}
+
+/// A Python that has torch: that of `cargo xtask peers`, or of whoever runs these tests.
+fn python_with_torch() -> Option<PathBuf> {
+    let target = Path::new(env!("CARGO_BIN_EXE_roofline")).ancestors().nth(2)?;
+    let of_peers = Some(target.join("peers/torch/bin/python")).filter(|python| python.is_file());
+    of_peers.or_else(|| home::interpreter("torch"))
+}
+
+#[test]
+fn torch_is_paired_with_the_house_at_one_thread_and_at_two() {
+    let Some(python) = python_with_torch() else {
+        return say("skipped: no torch; `cargo xtask peers` brings it");
+    };
+    let scene = Scene::away();
+    scene.call_with_store(&format!("runners install torch --python {}", python.display())).exits(0);
+    let words =
+        "run softmax --axis rows=64 --axis cols=1000 --dtype f32 --threads 1,2 --against torch --quick";
+    scene.call_with_store(words).exits(0);
+    for case in ["softmax/f32/rows=64,cols=1000", "softmax/f32/rows=64,cols=1000/threads=2"] {
+        let mut rows = scene.records();
+        rows.retain(|row| row.case == case && !row.implementation.starts_with("limit/"));
+        for provider in ["cpu/", "torch/"] {
+            assert!(rows.iter().any(|row| row.implementation.starts_with(provider)), "{case}: {provider}");
+        }
+        for row in &rows {
+            assert_eq!(row.status, Status::Ok, "{}: {}", row.row(), row.why);
+            let rounds = row.rounds.as_ref().unwrap();
+            assert!(rounds.hub.starts_with("torch/"), "{}: {}", row.row(), rounds.hub);
+            let speed = rounds.comparison().unwrap().speed;
+            assert!(
+                speed.low > 0.0 && (speed.low..=speed.high).contains(&speed.value) && speed.high.is_finite(),
+                "{}: {speed:?}",
+                row.row()
+            );
+        }
+    }
 }
