@@ -151,9 +151,9 @@ impl Options {
         self.filter.is_empty() || self.filter.iter().any(fits)
     }
 
-    /// Time for one row: a quick run has enough for six short blocks.
+    /// Time for one row.
     pub(crate) fn budget(&self) -> Duration {
-        if self.quick { self.measurement_time.min(Duration::from_millis(600)) } else { self.measurement_time }
+        roofline_run::row_budget(self.measurement_time, self.quick)
     }
 
     /// What to say of options that were taken and mean nothing.

@@ -15,6 +15,7 @@ use roofline_conductor::plan;
 use roofline_core::record::{Record, Run, SCHEMA};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::time::Duration;
 
 /// Takes the machine's lock, and says so when it has to wait; `None` when the user would not.
 pub fn lock() -> io::Result<Option<Lock>> {
@@ -40,6 +41,11 @@ pub fn begin(machine: &Machine) -> Run {
         arguments,
         machine: serde_json::to_value(machine).unwrap_or_default(),
     }
+}
+
+/// Time for one row: a quick run has enough for six short blocks.
+pub fn row_budget(asked: Duration, quick: bool) -> Duration {
+    if quick { asked.min(Duration::from_millis(600)) } else { asked }
 }
 
 /// Whether a row failed. A probe that failed is no row's failure; the rows that lack their limit say so.

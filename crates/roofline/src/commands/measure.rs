@@ -17,7 +17,7 @@ use roofline_core::protocol::Offer;
 use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
 use roofline_report::{Format, Report};
-use roofline_run::{Recorder, begin, half_of_memory, has_failure, roughly, secret_seed};
+use roofline_run::{Recorder, begin, half_of_memory, has_failure, roughly, row_budget, secret_seed};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -31,9 +31,8 @@ pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
     if args.resume { resume(args) } else { go(args, Some(budget(args)), None) }
 }
 
-/// Time for one row: a quick run has enough for six short blocks.
 fn budget(args: &Measure) -> Duration {
-    if args.quick { args.budget.min(Duration::from_millis(600)) } else { args.budget }
+    row_budget(args.budget, args.quick)
 }
 
 /// What a run that was stopped has left.

@@ -12,7 +12,6 @@ use std::process::{Command, Output};
 #[derive(Debug)]
 pub struct Block {
     /// The heading above it.
-    #[allow(dead_code, reason = "one of the tests that share this has no use for it")]
     pub section: String,
     pub language: String,
     attributes: BTreeMap<String, String>,
