@@ -18,19 +18,23 @@ use std::process::ExitCode;
 struct Generator {
     name: &'static str,
     make: fn(&Path, word: &str) -> Result<Option<String>, Failure>,
-    /// Whether the part as it stands is at odds with what is made here.
-    is_stale: fn(old: &str, new: &str) -> bool,
+    /// Where the part as it stands is at odds with what is made here.
+    at_odds: Compare,
 }
 
+/// What two versions of a part disagree about, a line each.
+type Compare = fn(old: &str, new: &str) -> Vec<String>;
+
 const GENERATORS: &[Generator] = &[
-    Generator { name: "readme-table", make: readme_table::make, is_stale: differs },
-    Generator { name: "cli-help", make: cli_help::make, is_stale: differs },
-    Generator { name: "support", make: support::make, is_stale: support::is_stale },
+    Generator { name: "readme-table", make: readme_table::make, at_odds: differs },
+    Generator { name: "cli-help", make: cli_help::make, at_odds: differs },
+    Generator { name: "support", make: support::make, at_odds: support::at_odds },
 ];
 
 /// Everything is made alike on every machine.
-fn differs(old: &str, new: &str) -> bool {
-    old.trim() != new.trim()
+fn differs(old: &str, new: &str) -> Vec<String> {
+    let difference = (old.trim() != new.trim()).then(|| "it is made otherwise now".to_owned());
+    difference.into_iter().collect()
 }
 
 const BEGIN: &str = "<!-- generated: ";
@@ -51,19 +55,17 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode, Failure> {
 
 /// Fails when a part is not what its generator makes now.
 pub(crate) fn compare(root: &Path) -> Result<(), Failure> {
-    let stale: Vec<String> = changed_documents(root, |generator, old, new| (generator.is_stale)(old, new))?
-        .into_iter()
-        .map(|(path, _)| path)
-        .collect();
+    let stale = changed_documents(root, |generator| generator.at_odds)?;
     if stale.is_empty() {
         return Ok(());
     }
-    let why = format!("generated parts are stale in {}", stale.join(", "));
+    let lines: Vec<String> = stale.iter().flat_map(|document| document.why.clone()).collect();
+    let why = format!("generated parts are stale:\n  {}", lines.join("\n  "));
     Err(Failure::new("generated", why, "run `cargo xtask generate` and commit what it changes"))
 }
 
 fn write(root: &Path) -> Result<(), Failure> {
-    for (path, text) in changed_documents(root, |_, old, new| differs(old, new))? {
+    for Changed { path, text, .. } in changed_documents(root, |_| differs)? {
         std::fs::write(root.join(&path), text).map_err(|error| {
             Failure::new("generate", format!("`{path}`: {error}"), "make the file writable")
         })?;
@@ -72,37 +74,48 @@ fn write(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Documents with parts that `is_changed`, with the text that they should have.
-fn changed_documents(
-    root: &Path,
-    is_changed: fn(&Generator, old: &str, new: &str) -> bool,
-) -> Result<Vec<(String, String)>, Failure> {
+/// A document with a part that is not as it is made now.
+struct Changed {
+    path: String,
+    /// The text that it should have.
+    text: String,
+    /// What is at odds, a line each.
+    why: Vec<String>,
+}
+
+/// Documents with parts that are at odds with what is made now, as `compare` chooses for a generator.
+fn changed_documents(root: &Path, compare: fn(&Generator) -> Compare) -> Result<Vec<Changed>, Failure> {
     let tree = Tree::read(root)?;
     let mut changed = Vec::new();
     for path in tree.files_named(&["md"]) {
         let Some(text) = tree.text(path) else { continue };
-        let new = regenerate(&text, &|part, old| {
+        let mut why = Vec::new();
+        let new = regenerate(&text, &mut |part, old| {
             let (name, word) = part.split_once(' ').unwrap_or((part, ""));
             let generator = GENERATORS.iter().find(|generator| generator.name == name).ok_or_else(|| {
                 let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
                 let hint = format!("known generators: {}", known.join(", "));
                 Failure::new("generate", format!("`{path}` asks for `{name}`, which nothing makes"), hint)
             })?;
-            Ok((generator.make)(root, word)?.filter(|new| is_changed(generator, old, new)))
+            let Some(new) = (generator.make)(root, word)? else { return Ok(None) };
+            let odds = compare(generator)(old, &new);
+            let is_changed = !odds.is_empty();
+            why.extend(odds.iter().map(|odd| format!("{path}, part `{part}`: {odd}")));
+            Ok(is_changed.then_some(new))
         })
         .map_err(|failure| Failure { why: format!("`{path}`: {}", failure.why), ..failure })?;
         if new != text {
-            changed.push((path.to_string(), new));
+            changed.push(Changed { path: path.to_string(), text: new, why });
         }
     }
     Ok(changed)
 }
 
 /// Makes a part from what stands after `generated:` and the part as it is; `None` leaves it.
-type Make<'a> = dyn Fn(&str, &str) -> Result<Option<String>, Failure> + 'a;
+type Make<'a> = dyn FnMut(&str, &str) -> Result<Option<String>, Failure> + 'a;
 
 /// `text` with each part made anew. Markers inside code blocks are text about markers.
-fn regenerate(text: &str, make: &Make) -> Result<String, Failure> {
+fn regenerate(text: &str, make: &mut Make) -> Result<String, Failure> {
     let fenced = fenced_lines(text);
     let mut lines = text.lines().enumerate();
     let mut new = String::new();
@@ -144,27 +157,27 @@ mod tests {
     #[test]
     fn parts_are_replaced_and_the_rest_stays() {
         let text = "a\n<!-- generated: x -->\nold\n```\nold\n<!-- end -->\nb\n";
-        let new = regenerate(text, &shout).expect("generates");
+        let new = regenerate(text, &mut shout).expect("generates");
         assert_eq!(new, "a\n<!-- generated: x -->\n\nX!\n\n<!-- end -->\nb\n");
-        assert_eq!(regenerate(&new, &shout).expect("generates"), new);
+        assert_eq!(regenerate(&new, &mut shout).expect("generates"), new);
     }
 
     #[test]
     fn nothing_to_work_from_leaves_the_part() {
         let text = "<!-- generated: empty -->\n\nold\n<!-- end -->\n";
-        assert_eq!(regenerate(text, &shout).expect("generates"), text);
+        assert_eq!(regenerate(text, &mut shout).expect("generates"), text);
     }
 
     #[test]
     fn markers_in_code_blocks_are_text() {
         let text = "```\n<!-- generated: x -->\n```\n";
-        assert_eq!(regenerate(text, &shout).expect("generates"), text);
+        assert_eq!(regenerate(text, &mut shout).expect("generates"), text);
     }
 
     #[test]
     fn a_part_without_an_end_and_a_broken_generator_fail() {
-        assert!(regenerate("<!-- generated: x -->\nold\n", &shout).is_err());
-        assert!(regenerate("<!-- generated: x -->", &shout).is_err());
-        assert!(regenerate("<!-- generated: broken -->\n<!-- end -->\n", &shout).is_err());
+        assert!(regenerate("<!-- generated: x -->\nold\n", &mut shout).is_err());
+        assert!(regenerate("<!-- generated: x -->", &mut shout).is_err());
+        assert!(regenerate("<!-- generated: broken -->\n<!-- end -->\n", &mut shout).is_err());
     }
 }

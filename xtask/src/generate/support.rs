@@ -5,7 +5,7 @@
 use super::cli_help;
 use crate::step::{self, Failure};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -44,17 +44,48 @@ pub(super) fn make(root: &Path, runner: &str) -> Result<Option<String>, Failure>
     Ok(found.version.as_deref().map(|version| describe(found, version)))
 }
 
-/// Whether the page lacks something of the version that it tells of. A machine may have less than the one
-/// that it was made on, whose processor has other units, or another version.
-pub(super) fn is_stale(old: &str, new: &str) -> bool {
-    let version = |text: &str| text.trim().lines().next().map(str::to_owned);
-    let columns =
-        |text: &str| text.lines().find(|line| line.starts_with("| implementation")).map(str::to_owned);
-    let rows = new.lines().filter(|line| line.starts_with("| `"));
-    old.trim().is_empty()
-        || version(old) == version(new)
-            && (columns(old) != columns(new)
-                || rows.into_iter().any(|row| !old.lines().any(|line| line == row)))
+/// What the page has and not every machine, for its processor or its libraries: beginnings of names.
+const NOT_EVERYWHERE: [&str; 4] = ["cpu/amx ", "c-peers/openblas ", "c-peers/onednn ", "c-peers/mkl "];
+/// What only processors without AMX have: its bf16 products by oneDNN are not offered.
+const WITHOUT_AMX: [&str; 4] = [
+    "torch/eager matmul bf16 on cpu",
+    "torch/eager matmul.nn bf16 on cpu",
+    "torch/compile matmul bf16 on cpu",
+    "torch/compile matmul.nn bf16 on cpu",
+];
+
+/// What is offered here and not on the page, and the other way round. Versions may differ.
+pub(super) fn at_odds(old: &str, new: &str) -> Vec<String> {
+    let (page, here) = (names(old), names(new));
+    let is_elsewhere = |name: &str| NOT_EVERYWHERE.iter().any(|start| name.starts_with(start));
+    let is_without_amx = |name: &str| WITHOUT_AMX.contains(&name);
+    let missing = here.difference(&page).filter(|name| !is_without_amx(name));
+    let surplus = page.difference(&here).filter(|name| !is_elsewhere(name) && !is_without_amx(name));
+    let missing = missing.map(|name| format!("`{name}` is offered and not on the page"));
+    missing.chain(surplus.map(|name| format!("`{name}` is on the page and not offered"))).collect()
+}
+
+/// Every `IMPLEMENTATION OPERATION DTYPE on DEVICE` of a table.
+fn names(table: &str) -> BTreeSet<String> {
+    let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<String>>();
+    let mut lines = table.lines().filter(|line| line.starts_with("| ")).map(cells);
+    let operations = lines.next().unwrap_or_default();
+    let mut names = BTreeSet::new();
+    for row in lines {
+        for (operation, cell) in operations.iter().zip(&row).skip(2) {
+            for offer in cell.split("; ").filter(|offer| !offer.is_empty()) {
+                let (dtypes, devices) = offer.split_once(" on ").unwrap_or((offer, "cpu"));
+                let pairs = devices
+                    .split(", ")
+                    .flat_map(|device| dtypes.split(' ').map(move |dtype| (dtype, device)));
+                let implementation = row[1].trim_matches('`');
+                names.extend(
+                    pairs.map(|(dtype, device)| format!("{implementation} {operation} {dtype} on {device}")),
+                );
+            }
+        }
+    }
+    names
 }
 
 fn describe(runner: &Runner, version: &str) -> String {
@@ -95,13 +126,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_that_has_more_is_not_stale() {
-        let page = "\nVersion 1.2, on cpu.\n\n| implementation | add |\n|---|---|\n| `x/a` | f32 |\n| `x/b` | f32 |\n";
-        assert!(!is_stale(page, &page.replace("| `x/b` | f32 |\n", "")));
-        assert!(!is_stale(page, &page.replace("1.2", "1.3").replace("f32", "f64")));
-        assert!(is_stale(page, &page.replace("`x/b` | f32", "`x/b` | f32 f64")));
-        assert!(is_stale(page, &page.replace("add |", "softmax |")));
-        assert!(is_stale("", page));
+    fn a_page_has_what_is_offered_and_nothing_else() {
+        let page = "\nVersion 1.2, on cpu.\n\n| implementation | add | softmax |\n|---|---|---|\n\
+                    | `x/a` | f32 bf16; f16 on cuda |  |\n| `x/b` |  | f32 |\n| `cpu/amx` | i8 | |\n";
+        let odd = |old: &str, new: &str| at_odds(page, &page.replace(old, new));
+        assert_eq!(odd("1.2, on cpu", "1.3 for AVX2, on cpu, cuda:0"), [""; 0]);
+        assert_eq!(odd("| `cpu/amx` | i8 | |\n", ""), [""; 0], "not every processor has it");
+        assert_eq!(
+            odd("|  | f32 |", "|  | f32 f64 |"),
+            ["`x/b softmax f64 on cpu` is offered and not on the page"]
+        );
+        assert_eq!(
+            odd("f16 on cuda", "f16"),
+            [
+                "`x/a add f16 on cpu` is offered and not on the page",
+                "`x/a add f16 on cuda` is on the page and not offered",
+            ]
+        );
+        assert_eq!(
+            odd("x/b", "x/c"),
+            [
+                "`x/c softmax f32 on cpu` is offered and not on the page",
+                "`x/b softmax f32 on cpu` is on the page and not offered",
+            ]
+        );
+        assert_eq!(odd("| `cpu/amx` | i8", "| `cpu/amx` | i8 bf16").len(), 1, "the page has all");
+        assert_eq!(odd("| add | softmax |", "| add | rms-norm |").len(), 2);
+        assert_eq!(at_odds("", page).len(), 5);
     }
 
     #[test]
