@@ -1,9 +1,9 @@
 //! Steps of a task: commands that say what they do, how long they took, and what to do when they fail.
 
 use std::fmt;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// Why a task ended, and what to do.
@@ -34,12 +34,6 @@ pub(crate) fn conclude(failures: &[Failure]) -> ExitCode {
     if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Which stream of a command is read line by line; the other goes to the terminal.
-pub(crate) enum Watched {
-    Stdout,
-    Stderr,
-}
-
 /// Runs `work` under a heading and prints its duration.
 pub(crate) fn timed<T>(name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     println!("\n==> {name}");
@@ -64,25 +58,15 @@ pub(crate) fn command(name: &str, command: &mut Command, hint: &str) -> Result<(
     }
 }
 
-/// Runs a command to its end, passes one stream on line by line, and gives each line to `look`.
+/// Runs a command to its end, passes its output on line by line, and gives each line to `look`.
 pub(crate) fn watch(
     name: &str,
     command: &mut Command,
-    watched: Watched,
     hint: &str,
     mut look: impl FnMut(&str),
 ) -> Result<(), Failure> {
-    match watched {
-        Watched::Stdout => command.stdout(Stdio::piped()),
-        Watched::Stderr => command.stderr(Stdio::piped()),
-    };
-    let mut child = command.spawn().map_err(|error| not_started(name, command, &error, hint))?;
-    let stream: Box<dyn std::io::Read> = match (child.stdout.take(), child.stderr.take()) {
-        (Some(stdout), _) => Box::new(stdout),
-        (None, Some(stderr)) => Box::new(stderr),
-        (None, None) => Box::new(std::io::empty()),
-    };
-    for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
+    let (mut child, output) = start(command).map_err(|error| not_started(name, command, &error, hint))?;
+    for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
         println!("{line}");
         look(&line);
@@ -93,6 +77,15 @@ pub(crate) fn watch(
     } else {
         Err(Failure::new(name, describe(command, &status.to_string()), hint))
     }
+}
+
+/// Starts a command with both of its streams in one.
+fn start(command: &mut Command) -> io::Result<(Child, PipeReader)> {
+    let (output, both) = io::pipe()?;
+    let child = command.stdout(both.try_clone()?).stderr(both).spawn();
+    // The command must not hold the end that is written to, or reading would not come to an end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Ok((child?, output))
 }
 
 /// What a command prints; `None` when it cannot be started or fails.
@@ -133,4 +126,19 @@ fn describe(command: &Command, what: &str) -> String {
     let words = program.file_name().into_iter().chain(command.get_args());
     let line: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
     format!("`{}`: {what}", line.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_streams_are_watched_to_their_end() {
+        let mut lines = Vec::new();
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "echo out; echo skipped: none >&2; echo more; exit 3"]);
+        let ended = watch("shell", &mut shell, "none", |line| lines.push(line.to_owned()));
+        assert_eq!(lines, ["out", "skipped: none", "more"]);
+        assert!(ended.is_err_and(|failure| failure.why.contains('3')));
+    }
 }

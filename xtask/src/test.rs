@@ -5,7 +5,7 @@
 
 use crate::generate;
 use crate::peers;
-use crate::step::{self, Failure, Watched};
+use crate::step::{self, Failure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -20,6 +20,8 @@ struct Tally {
     passed: u64,
     failed: u64,
     skipped: u64,
+    /// What tests that passed say they have left out.
+    left_out: Vec<String>,
 }
 
 pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
@@ -36,6 +38,7 @@ pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
     }
     let code = step::conclude(&failures);
     println!();
+    tally.left_out.iter().for_each(|line| println!("{line}"));
     if tally.skipped > 0 {
         println!("{} skipped", tally.skipped);
     }
@@ -164,7 +167,7 @@ fn cargo_test(root: &Path, python: &Path, tally: &mut Tally) -> Result<(), Failu
     let mut command = step::cargo(root);
     command.args(["test", "--workspace", "--no-fail-fast"]).env("ROOFLINE_PYTHON", python);
     let hint = "run one test alone with `cargo test -p CRATE NAME`";
-    step::watch("cargo test", &mut command, Watched::Stdout, hint, |line| tally.add_cargo(line))
+    step::watch("cargo test", &mut command, hint, |line| tally.add_cargo(line))
 }
 
 /// Folders of runners that have Python tests.
@@ -194,7 +197,7 @@ fn python_tests(
         .env("ROOFLINE_PEERS", peers::folder(root))
         .env("ROOFLINE_PYTHON", python);
     let hint = format!("run them alone: `python -m unittest discover -s tests` in {}", folder.display());
-    step::watch(name, &mut command, Watched::Stderr, &hint, |line| tally.add_unittest(line))
+    step::watch(name, &mut command, &hint, |line| tally.add_unittest(line))
 }
 
 /// Installs a package of the system, where this user may.
@@ -218,8 +221,15 @@ fn install(root: &Path, step_name: &str, package: &str) -> Result<(), Failure> {
 }
 
 impl Tally {
-    /// `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`
+    /// `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`, and
+    /// `skipped: no torch` of a test that passes without what it needs.
     fn add_cargo(&mut self, line: &str) {
+        // A test that says so may stand in the middle of its line.
+        let said = line.rsplit(" ... ").next().unwrap_or(line);
+        if said.starts_with("skipped: ") {
+            self.skipped += 1;
+            self.left_out.push(said.to_owned());
+        }
         let Some(result) = line.trim().strip_prefix("test result: ") else { return };
         let counts = result.split_once(". ").map_or("", |(_, counts)| counts);
         for count in counts.split("; ") {
@@ -263,19 +273,27 @@ mod tests {
         let mut tally = Tally::default();
         for line in [
             "running 3 tests",
+            "skipped: no MKL; a page says where it comes from",
+            "test peers::torch ... skipped: no torch",
+            "test that_lines_with_skipped: are_counted ... ok",
             "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
             "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
         ] {
             tally.add_cargo(line);
         }
-        assert_eq!(tally, Tally { passed: 15, failed: 2, skipped: 1 });
+        let said = ["skipped: no MKL; a page says where it comes from", "skipped: no torch"];
+        assert_eq!(
+            tally,
+            Tally { passed: 15, failed: 2, skipped: 3, left_out: said.map(str::to_owned).to_vec() }
+        );
+        tally.left_out.clear();
         for line in ["Ran 10 tests in 0.300s", "", "FAILED (failures=1, errors=2, skipped=1)"] {
             tally.add_unittest(line);
         }
-        assert_eq!(tally, Tally { passed: 21, failed: 5, skipped: 2 });
+        assert_eq!(tally, Tally { passed: 21, failed: 5, skipped: 4, left_out: Vec::new() });
         for line in ["Ran 2 tests in 0.300s", "", "OK (skipped=1)", "Ran 1 test in 0.0s", "OK"] {
             tally.add_unittest(line);
         }
-        assert_eq!(tally, Tally { passed: 23, failed: 5, skipped: 3 });
+        assert_eq!(tally, Tally { passed: 23, failed: 5, skipped: 5, left_out: Vec::new() });
     }
 }
