@@ -10,19 +10,23 @@
 //! pilot ─► turn ─► look ─► turn ─► … ─► ended
 //! ```
 
+mod past;
+#[cfg(test)]
+mod tests;
+
 use crate::audit;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::pilot::{self, Setting};
-use crate::plan::{PlannedCase, PlannedRow};
+use crate::plan::PlannedCase;
 use crate::stage::{Options, Stage};
 use crate::timing::{self, Shape};
 use crate::visits;
 use roofline_core::protocol::OutputMode;
-use roofline_core::record::{Course, Ended, Limit, Rounds, SCHEMA, Sample, Status};
+use roofline_core::record::{Course, Ended, Limit, Rounds, Sample, Status};
 use roofline_core::stats::{Interval, median, quantile, t_interval};
-use roofline_core::turn::{Measured, Taken, Turn};
+use roofline_core::turn::{Taken, Turn};
 use roofline_core::units::Seconds;
 use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
 use std::time::{Duration, Instant};
@@ -91,7 +95,7 @@ impl<'p> Contest<'p> {
         instance: &mut Instance,
         past: &[Turn],
     ) -> Result<Result<Contest<'p>, Vec<Lane>>, Stop> {
-        let Some(setting) = pilot::fly(stage, &mut lanes, &probes_of(planned, past), instance)? else {
+        let Some(setting) = pilot::fly(stage, &mut lanes, &past::probes_of(planned, past), instance)? else {
             return Ok(Err(lanes));
         };
         let now = lanes.iter().map(|_| Found::default()).collect();
@@ -466,71 +470,6 @@ impl<'p> Contest<'p> {
             lane.ended = Some((alpha, ended));
         }
     }
-
-    /// What the last turn found, to be kept until the records are complete.
-    pub fn last_turn(&self, run: &str) -> Turn {
-        let has_hub = self.lanes[self.setting.hub].is_live();
-        let measured = |(lane, found): (&Lane, &Found)| {
-            Some(Measured {
-                implementation: lane.seat.implementation.clone(),
-                runner: lane.seat.runner.clone(),
-                course: lane.course?,
-                to_hub: lane
-                    .to_hub
-                    .last()
-                    .copied()
-                    .filter(|_| lane.is_live() && has_hub && !found.samples.is_empty())?,
-                samples: found.samples.clone(),
-                doubling: lane.doublings.last().copied(),
-                spent: Seconds(found.spent.as_secs_f64()),
-                taken: found.taken,
-            })
-        };
-        Turn {
-            schema: SCHEMA,
-            run: run.to_owned(),
-            case: self.planned.case.to_string(),
-            set: self.sets.saturating_sub(1),
-            hub: self.lanes[self.setting.hub].seat.implementation.clone(),
-            limit: self.setting.limit.map(|(limit, by)| (self.lanes[limit].seat.implementation.clone(), by)),
-            lanes: self.lanes.iter().zip(&self.now).filter_map(measured).collect(),
-        }
-    }
-
-    /// Takes up turns of a run that was stopped. Those that do not fit what is measured now are left.
-    pub fn resume(&mut self, turns: &[Turn]) {
-        let mut fitting = None;
-        for turn in turns {
-            let Some(setting) = self.setting_of(turn) else { continue };
-            if *fitting.get_or_insert(setting) != setting {
-                continue;
-            }
-            self.setting = setting;
-            for measured in &turn.lanes {
-                let lane = self.lanes.iter_mut().find(|lane| {
-                    lane.seat.implementation == measured.implementation && lane.seat.runner == measured.runner
-                });
-                let Some(lane) = lane.filter(|lane| lane.is_live() && lane.ended.is_none()) else { continue };
-                lane.course = Some(measured.course);
-                lane.to_hub.push(measured.to_hub);
-                lane.samples.extend_from_slice(&measured.samples);
-                lane.doublings.extend(measured.doubling);
-                lane.spent += Duration::try_from_secs_f64(measured.spent.0).unwrap_or_default();
-                lane.account(measured.taken);
-            }
-            self.sets = turn.set.saturating_add(1);
-        }
-    }
-
-    /// Hub and limit of a turn, where both take part now.
-    fn setting_of(&self, turn: &Turn) -> Option<Setting> {
-        let index_of = |name: &str| self.lanes.iter().position(|lane| lane.seat.implementation == name);
-        let limit = match &turn.limit {
-            Some((name, by)) => Some((index_of(name)?, *by)),
-            None => None,
-        };
-        Some(Setting { hub: index_of(&turn.hub)?, limit })
-    }
 }
 
 /// One round: each lane with who is visited in its pair, in order. The next round is this one backwards, so that
@@ -545,14 +484,6 @@ fn pairs(order: &[usize], hub: usize, hub_first: bool) -> Vec<(usize, Vec<usize>
         pairs.iter_mut().for_each(|(_, sides)| sides.reverse());
     }
     pairs
-}
-
-/// The probes among which the pilot chooses. Of two that are about as fast it may choose the other one next
-/// time, and sets of the one say nothing about the other: whoever goes on keeps the probe of the past.
-fn probes_of(planned: &PlannedCase, past: &[Turn]) -> Vec<PlannedRow> {
-    let fixed = past.first().map(|turn| turn.limit.as_ref().map(|(probe, _)| probe));
-    let is_kept = |probe: &&PlannedRow| fixed.is_none_or(|fixed| fixed == Some(&probe.implementation));
-    planned.probes.iter().filter(is_kept).cloned().collect()
 }
 
 /// Tensors in place, warm until two visits agree, its clock held against the conductor's.
@@ -606,6 +537,3 @@ fn samples(set: u32, visit: u32, batch: u32, times: Vec<f64>) -> impl Iterator<I
 fn switches(stage: &Stage, lane: &Lane) -> Option<u64> {
     stage.session(&lane.seat).and_then(|session| audit::switches(session.pid))
 }
-
-#[cfg(test)]
-mod tests;

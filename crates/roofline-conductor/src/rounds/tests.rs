@@ -1,6 +1,9 @@
+use super::past::probes_of;
 use super::*;
+use crate::plan::PlannedRow;
 use crate::session::Limits;
-use roofline_core::record::{Kind, Limiter};
+use roofline_core::record::{Kind, Limiter, SCHEMA};
+use roofline_core::turn::Measured;
 use std::path::PathBuf;
 
 const PROBES: [&str; 2] = ["limit/traffic-copy", "limit/traffic-copy-4"];
