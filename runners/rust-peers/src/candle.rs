@@ -9,13 +9,7 @@ use std::ops::Deref;
 const NAME: &str = "rust-peers/candle";
 
 pub const ENTRIES: &[Entry] = &[
-    entry(
-        "add",
-        &[Dtype::F32, Dtype::F64, Dtype::F16, Dtype::Bf16],
-        "x + y of candle's tensors",
-        false,
-        add,
-    ),
+    entry("add", &[Dtype::F32, Dtype::F64, Dtype::F16, Dtype::Bf16], "x + y of candle's tensors", false, add),
     entry("softmax", F32_F64, "candle_nn::ops::softmax_last_dim", true, softmax),
     entry("rms-norm", &[Dtype::F32], "candle_nn::ops::rms_norm", true, rms_norm),
     entry("matmul", F32_F64, "candle's Tensor::matmul", true, matmul),
