@@ -17,6 +17,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How long a runner may take, and how much it may hold.
@@ -179,7 +180,7 @@ impl Session {
     /// What a process that closed its channel died of.
     fn classify_end(&mut self, keeper: &mut Keeper, rest: &[u8]) -> Failure {
         let end = keeper.wait(self.pid, Duration::from_secs(1)).ok().flatten();
-        let words = self.log.last_line();
+        let words = end.as_ref().map(|_| self.log.last_line()).unwrap_or_default();
         let said = if words.is_empty() { String::new() } else { format!("; its last words: {words}") };
         let out_of_memory = self.log.says("memory allocation of") || self.log.says("MemoryError");
         match end {
@@ -223,24 +224,27 @@ const TICK: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 struct Log {
     tail: Arc<Mutex<VecDeque<u8>>>,
+    reader: JoinHandle<()>,
 }
 
 impl Log {
     const KEPT: usize = 16 * 1024;
+    /// What a dead process wrote has come by then, unless a child of it holds the pipe open.
+    const PATIENCE: Duration = Duration::from_millis(500);
 
-    fn follow(mut reader: io::PipeReader) -> Log {
+    fn follow(mut pipe: io::PipeReader) -> Log {
         let tail = Arc::new(Mutex::new(VecDeque::new()));
-        let log = Log { tail: Arc::clone(&tail) };
-        std::thread::spawn(move || {
+        let kept = Arc::clone(&tail);
+        let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
-            while let Ok(count @ 1..) = reader.read(&mut bytes) {
-                let mut tail = tail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            while let Ok(count @ 1..) = pipe.read(&mut bytes) {
+                let mut tail = kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
                 tail.extend(&bytes[..count]);
                 let excess = tail.len().saturating_sub(Log::KEPT);
                 tail.drain(..excess);
             }
         });
-        log
+        Log { tail, reader }
     }
 
     /// Whether the last that it wrote contains `text`.
@@ -250,10 +254,12 @@ impl Log {
         String::from_utf8_lossy(&end).contains(text)
     }
 
-    /// The last line that says something, without control characters.
+    /// The last line of a process that ended that says something, without control characters.
     fn last_line(&self) -> String {
-        // What a dying process wrote may still be on its way.
-        std::thread::sleep(Duration::from_millis(5));
+        let deadline = Instant::now() + Log::PATIENCE;
+        while !self.reader.is_finished() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let tail = self.tail.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let bytes: Vec<u8> = tail.iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
