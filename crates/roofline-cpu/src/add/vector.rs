@@ -59,17 +59,25 @@ impl<T: Element> Vectorize for Add<'_, T> {
 /// Parts that are walked together.
 const STREAMS: usize = 4;
 
+/// Vectors of a line: of 2-byte elements, with eight lanes.
+const MOST_VECTORS: usize = 4;
+
 /// z = x + y over `STREAMS` parts of whole lines, a line of each in turn.
 #[inline(always)]
 fn add_streams<L: Lanes, T: Element>(lanes: L, x: &[T], y: &[T], z: &mut [T], part: usize) {
     let line = stream::line::<T>();
     for at in (0..part).step_by(line) {
-        for stream in 0..STREAMS {
-            let start = stream * part + at;
-            let (x, y, z) = (&x[start..][..line], &y[start..][..line], &mut z[start..][..line]);
-            for from in (0..line).step_by(L::LANES) {
-                let sum = lanes.add(T::load(lanes, &x[from..]), T::load(lanes, &y[from..]));
-                T::stream(lanes, sum, &mut z[from..]);
+        // All are read before any is written: memory turns from one to the other less often.
+        let mut sums = [[lanes.splat(0.0); MOST_VECTORS]; STREAMS];
+        for (stream, sums) in sums.iter_mut().enumerate() {
+            for (vector, sum) in sums.iter_mut().enumerate().take(line / L::LANES) {
+                let from = stream * part + at + vector * L::LANES;
+                *sum = lanes.add(T::load(lanes, &x[from..]), T::load(lanes, &y[from..]));
+            }
+        }
+        for (stream, sums) in sums.into_iter().enumerate() {
+            for (vector, sum) in sums.into_iter().enumerate().take(line / L::LANES) {
+                T::stream(lanes, sum, &mut z[stream * part + at + vector * L::LANES..]);
             }
         }
     }

@@ -136,9 +136,11 @@ impl Job<'_> {
 
     #[inline(always)]
     fn part_with<L: Line>(&self, line: L, part: usize) {
-        match self.way.streams {
-            8 => self.part_in::<L, 8, 1>(line, part),
-            4 => self.part_in::<L, 4, 2>(line, part),
+        match (self.way.streams, self.way.nontemporal) {
+            (8, _) => self.part_in::<L, 8, 1>(line, part),
+            // Past the caches a line of each in turn is faster.
+            (4, true) => self.part_in::<L, 4, 1>(line, part),
+            (4, false) => self.part_in::<L, 4, 2>(line, part),
             // More lines at once are a little faster in the first cache and slower in the second.
             _ => self.part_in::<L, 1, 4>(line, part),
         }
@@ -231,28 +233,47 @@ unsafe fn write<L: Line, const PAIRED: usize, const STREAMS: usize, const UNROLL
     lines: usize,
     fill: L::Value,
 ) {
-    let step = |i: usize| {
+    let take = |i: usize| {
         let at = i * LINE;
         // SAFETY: the caller's promise, for every i below `lines`.
         unsafe {
-            let value = match PAIRED {
+            match PAIRED {
                 0 => fill,
                 1 => line.load(inputs[0].add(at)),
                 _ => line.xor(line.load(inputs[0].add(at)), line.load(inputs[1].add(at))),
-            };
-            if PAST { line.stream(value, z.add(at)) } else { line.store(value, z.add(at)) }
+            }
         }
+    };
+    let put = |i: usize, value: L::Value| {
+        // SAFETY: as above.
+        unsafe { if PAST { line.stream(value, z.add(i * LINE)) } else { line.store(value, z.add(i * LINE)) } }
     };
     let stream = lines / (STREAMS * UNROLL) * UNROLL;
     for i in (0..stream).step_by(UNROLL) {
-        for s in 0..STREAMS {
-            for u in 0..UNROLL {
-                step(s * stream + i + u);
+        let at = |s: usize, u: usize| s * stream + i + u;
+        if PAST {
+            // Memory turns from reading to writing less often: a tenth faster than line by line.
+            let mut values = [[fill; UNROLL]; STREAMS];
+            for (s, values) in values.iter_mut().enumerate() {
+                for (u, value) in values.iter_mut().enumerate() {
+                    *value = take(at(s, u));
+                }
+            }
+            for (s, values) in values.into_iter().enumerate() {
+                for (u, value) in values.into_iter().enumerate() {
+                    put(at(s, u), value);
+                }
+            }
+        } else {
+            for s in 0..STREAMS {
+                for u in 0..UNROLL {
+                    put(at(s, u), take(at(s, u)));
+                }
             }
         }
     }
     for i in stream * STREAMS..lines {
-        step(i);
+        put(i, take(i));
     }
     if PAST {
         line.fence();
