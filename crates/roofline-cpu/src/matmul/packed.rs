@@ -13,7 +13,7 @@ use super::packing::PackPanels;
 use super::tile::{COLS, MultiplyTile, ROWS, RegisterTile};
 use super::{Factor, Form};
 use crate::scratch::Scratch;
-use crate::{Cpu, Isa, Pool, Product, Rows};
+use crate::{Cpu, Isa, Pool, Product};
 
 /// C = A·Bᵀ.
 ///
@@ -62,7 +62,7 @@ pub(super) fn multiply<T: Factor>(
     let c = Block::new(c, m, n);
     let (strip, width) = isa.run(RegisterTile);
     let panel_length = k.div_ceil(T::DEPTH) * width;
-    let tile = tile_size(m, n, pool.threads(), strip);
+    let (down, tile_cols) = tiling(m, n, pool.threads(), strip);
     for group in pieces(0..n, (PACKED / panel_length * width / COLS).max(1) * COLS) {
         let mut panels = Scratch::take(group.len().div_ceil(width) * panel_length);
         pool.run_pieces(&mut panels, panel_length, PIECE, |offset, panels| {
@@ -70,11 +70,10 @@ pub(super) fn multiply<T: Factor>(
             isa.run(PackPanels { b, form, shape, cols, panels });
         });
         let panels = &*panels;
-        let across = group.len().div_ceil(tile.cols);
-        pool.run(across * m.div_ceil(tile.rows), |task| {
-            let (row, col) = (task / across * tile.rows, task % across * tile.cols);
-            let rows = row..m.min(row + tile.rows);
-            let cols = group.start + col..group.end.min(group.start + col + tile.cols);
+        let across = group.len().div_ceil(tile_cols);
+        pool.run(across * down, |task| {
+            let (rows, col) = (share(m, strip, task / across, down), task % across * tile_cols);
+            let cols = group.start + col..group.end.min(group.start + col + tile_cols);
             let panels = &panels[col / width * panel_length..];
             let panels = &panels[..cols.len().div_ceil(width) * panel_length];
             // SAFETY: every task is run once, and the tiles of two tasks do not overlap.
@@ -89,10 +88,10 @@ const PACKED: usize = 16 << 20;
 /// Packed numbers that are worth handing to another thread.
 const PIECE: usize = 1 << 13;
 
-/// The size of a tile of C: `COLS` by `ROWS` at most, and smaller until there
-/// are four for every thread, where C is large enough. Rows are shared out
-/// evenly, in whole strips of A; columns stay a multiple of every panel width.
-fn tile_size(m: usize, n: usize, threads: usize, strip: usize) -> Rows {
+/// Tiles of C from top to bottom, and the columns of one: `ROWS` by `COLS` at
+/// most, and smaller until there are four for every thread, where C is large
+/// enough, and as many for each. Columns stay a multiple of every panel width.
+fn tiling(m: usize, n: usize, threads: usize, strip: usize) -> (usize, usize) {
     let (mut rows, mut cols) = (ROWS, COLS);
     let tiles = |rows, cols| m.div_ceil(rows) * n.div_ceil(cols);
     while threads > 1 && tiles(rows, cols) < 4 * threads && cols > 128 {
@@ -101,12 +100,40 @@ fn tile_size(m: usize, n: usize, threads: usize, strip: usize) -> Rows {
     while threads > 1 && tiles(rows, cols) < 4 * threads && rows > 56 {
         rows /= 2;
     }
-    let rows = m.div_ceil(m.div_ceil(rows).max(1)).next_multiple_of(strip).max(strip);
-    Rows { rows, cols }
+    let down = m.div_ceil(rows).next_multiple_of(threads).min(m.div_ceil(strip));
+    (down, cols)
+}
+
+/// The rows of tile `index` of `down`: shared out evenly, in whole strips of A.
+fn share(m: usize, strip: usize, index: usize, down: usize) -> Range<usize> {
+    let strips = m.div_ceil(strip);
+    strips * index / down * strip..m.min(strips * (index + 1) / down * strip)
 }
 
 /// `whole` cut into pieces of `length`, the last one shorter.
 pub(super) fn pieces(whole: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     let end = whole.end;
     whole.step_by(length).map(move |start| start..end.min(start + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_cover_all_rows_and_are_alike() {
+        for (m, threads, strip) in
+            [(1, 1, 14), (1, 4, 14), (15, 2, 14), (112, 1, 14), (113, 2, 14), (1024, 2, 14), (1024, 3, 6)]
+        {
+            let (down, _) = tiling(m, 1024, threads, strip);
+            let tiles: Vec<Range<usize>> = (0..down).map(|index| share(m, strip, index, down)).collect();
+            assert_eq!((tiles[0].start, tiles[down - 1].end), (0, m));
+            assert!(tiles.windows(2).all(|two| two[0].end == two[1].start), "{tiles:?}");
+            assert!(tiles.iter().all(|tile| !tile.is_empty() && tile.len() <= ROWS), "{tiles:?}");
+        }
+        // Five tiles for each of two threads, none of them a strip longer than another.
+        let tiles: Vec<usize> = (0..10).map(|index| share(1024, 14, index, 10).len()).collect();
+        assert_eq!(tiling(1024, 1024, 2, 14).0, 10);
+        assert!(tiles[..9].iter().all(|rows| [98, 112].contains(rows)), "{tiles:?}");
+    }
 }
