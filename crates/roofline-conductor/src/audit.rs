@@ -1,6 +1,7 @@
 //! What a process used, read from the system and not from the process.
 
 use std::collections::BTreeMap;
+use std::fs::DirEntry;
 use std::time::Duration;
 
 /// What each thread of a process has used up to one moment.
@@ -18,18 +19,10 @@ struct Times {
 
 impl Usage {
     pub fn of(pid: i32) -> Usage {
-        let mut threads = BTreeMap::new();
-        if let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) {
-            for task in tasks.flatten() {
-                let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else {
-                    continue;
-                };
-                if let Some(times) = times(&task.path().join("schedstat")) {
-                    threads.insert(tid, times);
-                }
-            }
-        }
-        Usage { threads }
+        let of_thread = |task: DirEntry| {
+            Some((task.file_name().to_str()?.parse().ok()?, times(&task.path().join("schedstat"))?))
+        };
+        Usage { threads: tasks(pid).filter_map(of_thread).collect() }
     }
 
     /// The calling thread alone.
@@ -59,6 +52,11 @@ impl Usage {
     }
 }
 
+/// The threads of a process; none where there is no such process.
+fn tasks(pid: i32) -> impl Iterator<Item = DirEntry> {
+    std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten()
+}
+
 fn times(schedstat: &std::path::Path) -> Option<Times> {
     let text = std::fs::read_to_string(schedstat).ok()?;
     let mut fields = text.split_whitespace().map(|field| field.parse().ok().map(Duration::from_nanos));
@@ -74,8 +72,7 @@ pub fn threads_at_work(spent: &[Duration], wall: Duration) -> u32 {
 
 /// Whether a thread of a process runs, or would if it had a core.
 pub fn is_runnable(pid: i32) -> bool {
-    let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
-    tasks.flatten().any(|task| {
+    tasks(pid).any(|task| {
         let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
         // The state follows the name, which may hold anything.
         stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
@@ -100,13 +97,12 @@ fn status_field(pid: i32, field: &str) -> Option<u64> {
 
 /// How often threads of a process were taken off their cores against their will.
 pub fn switches(pid: i32) -> Option<u64> {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?;
-    let of_thread = |task: std::fs::DirEntry| -> Option<u64> {
+    let of_thread = |task: DirEntry| -> Option<u64> {
         let status = std::fs::read_to_string(task.path().join("status")).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"))?;
         line.trim().parse().ok()
     };
-    tasks.flatten().filter_map(of_thread).reduce(u64::saturating_add)
+    tasks(pid).filter_map(of_thread).reduce(u64::saturating_add)
 }
 
 /// The machine's time up to one moment, and how much of it the host gave to others.
