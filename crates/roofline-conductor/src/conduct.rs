@@ -11,7 +11,7 @@ use crate::{gate, visits};
 use roofline_core::case::{Cache, Case, Device};
 use roofline_core::mutants::self_test;
 use roofline_core::philox::Draws;
-use roofline_core::record::{Provenance, Record, Rounds, SCHEMA, Status};
+use roofline_core::record::{Evidence, Provenance, Record, Rounds, SCHEMA, Status};
 use roofline_core::turn::Turn;
 use roofline_core::units::Bytes;
 use std::collections::BTreeMap;
@@ -283,7 +283,7 @@ fn record(
         gate: lane.gate.clone(),
         samples: std::mem::take(&mut lane.samples),
         rounds,
-        evidence: lane.evidence.clone(),
+        evidence: Evidence { checks: lane.checks(), ..lane.evidence.clone() },
         provenance: Provenance {
             roofline: env!("CARGO_PKG_VERSION").to_owned(),
             runner: lane.seat.runner.clone(),

@@ -5,6 +5,7 @@ use crate::instance::Instance;
 use crate::plan::is_limit;
 use crate::stage::{Seat, Stage};
 use roofline_core::case::Case;
+use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::judge::Judgement;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Ask, Launched, Prepare, Prepared};
@@ -42,6 +43,8 @@ pub struct Lane {
     pub ended: Option<(f64, Ended)>,
     /// Whether its record has been written.
     pub is_recorded: bool,
+    /// Checks that were not made in full, and why.
+    exceptions: BTreeMap<Check, (Standing, String)>,
 }
 
 impl Lane {
@@ -65,7 +68,28 @@ impl Lane {
             taken: Taken::default(),
             ended: None,
             is_recorded: false,
+            exceptions: BTreeMap::new(),
         }
+    }
+
+    /// Notes that a check was made in part, or not at all, for a reason outside the row.
+    pub fn weaker(&mut self, check: Check, why: impl Into<String>) {
+        self.exceptions.insert(check, (Standing::Weaker, why.into()));
+    }
+
+    /// Notes that the row has nothing that a check could be made on, unless it was weaker anyway.
+    pub fn not_applicable(&mut self, check: Check, why: impl Into<String>) {
+        self.exceptions.entry(check).or_insert_with(|| (Standing::NotApplicable, why.into()));
+    }
+
+    /// Every check of a row that came through, and what it was worth.
+    pub fn checks(&self) -> Vec<Checked> {
+        let checked = |check: &Check| {
+            let (standing, why) =
+                self.exceptions.get(check).cloned().unwrap_or((Standing::Held, String::new()));
+            Checked { check: *check, standing, why }
+        };
+        if self.is_live() { Check::ALL.iter().map(checked).collect() } else { Vec::new() }
     }
 
     /// Whether this is a limit's probe, which computes nothing and so is not judged.

@@ -8,6 +8,7 @@
 pub mod axis;
 pub mod bound;
 pub mod case;
+pub mod check;
 pub mod dtype;
 pub mod fill;
 pub mod format;

@@ -1,5 +1,6 @@
 //! A record: what was seen of one row in one run. All samples are kept; aggregates are recomputed.
 
+use crate::check::Checked;
 use crate::judge::Fault;
 use crate::ops::Work;
 use crate::protocol::{Allocations, OutputMode};
@@ -345,6 +346,9 @@ pub struct Evidence {
     pub copy: Option<Seconds>,
     /// Time from `prepare` to its answer: compiling, planning, packing.
     pub prepare: Option<Seconds>,
+    /// Every check and what it was worth here; none in records that did not list them yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Checked>,
 }
 
 /// Where a record comes from.

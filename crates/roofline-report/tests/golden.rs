@@ -224,6 +224,7 @@ fn measured() -> Record {
             output: OutputMode::InPlace,
             copy: None,
             prepare: Some(Seconds(0.0012)),
+            checks: Vec::new(),
             allocations: Some(Allocations { count: 2.0, bytes: 4096.0 }),
             steal: Some(0.002),
             switches: Some(31),

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part, and the unit tests as well")]
 
 use proptest::prelude::*;
+use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::judge::Fault;
 use roofline_core::ops::Work;
 use roofline_core::pattern::Pattern;
@@ -129,6 +130,7 @@ prop_compose! {
         prepare in proptest::option::of(number()), peak_memory: Option<u64>, workspace: u64,
         allocations in proptest::option::of((number(), number())), steal in proptest::option::of(number()),
         switches: Option<u64>, copy in proptest::option::of(number()),
+        checks in proptest::collection::vec((proptest::sample::select(Check::ALL), any::<String>()), 0..3),
     ) -> Evidence {
         Evidence {
             grade: if corroborated { Grade::Corroborated } else { Grade::Claimed },
@@ -144,6 +146,10 @@ prop_compose! {
             allocations: allocations.map(|(count, bytes)| Allocations { count, bytes }),
             steal,
             switches,
+            checks: checks
+                .into_iter()
+                .map(|(check, why)| Checked { check, standing: Standing::Weaker, why })
+                .collect(),
         }
     }
 }
