@@ -81,12 +81,15 @@ const NEEDED: &[(Check, &str)] = &[
     (Check::Families, "unstable-softmax"),
     (Check::OtherShapes, "listed-shapes-only"),
     (Check::ChangedInputs, "cached-by-content"),
+    (Check::Memos, "remembers-rows"),
     (Check::JudgedVisits, "replays-when-timed"),
     (Check::WatchedBatch, "last-launch-only"),
     (Check::LateWrites, "scribbles-later"),
     (Check::AfterTiming, "decays"),
     (Check::Projection, "wrong-element"),
     (Check::WallClock, "halves-times"),
+    (Check::Unclaimed, "puts-work-off"),
+    (Check::Copies, "works-in-the-copy"),
     (Check::Ceiling, "last-sample-only"),
     (Check::Threads, "more-threads"),
     (Check::Idle, "spins-after-visits"),
@@ -124,4 +127,27 @@ fn without_a_check_its_saboteur_gets_through() {
         }
     }
     assert!(caught.is_empty(), "{}", caught.join("\n"));
+}
+
+/// Rows of one run, by implementation.
+fn run_together(case: &str, names: &[&str]) -> Vec<(String, Status, String)> {
+    let bench = Bench::new().unwrap();
+    let names: Vec<String> = names.iter().map(|name| format!("saboteur/{name}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let case = case.parse().unwrap();
+    let records = bench.run(&case, &names, 7, Some(BUDGET), Checks::default()).unwrap();
+    records.into_iter().map(|record| (record.implementation, record.status, record.why)).collect()
+}
+
+#[test]
+fn one_row_s_fault_is_no_other_row_s() {
+    let _turn = take_turn();
+    for cheat in ["strays-when-timed", "writes-between-visits"] {
+        let rows =
+            run_together("softmax/f32/rows=64,cols=1000", &["honest", cheat, "honest-in-another-order"]);
+        for (name, status, why) in rows {
+            let is_cheat = name.ends_with(cheat);
+            assert_eq!(status == Status::Ok, !is_cheat, "{name} beside {cheat}: {status}: {why}");
+        }
+    }
 }

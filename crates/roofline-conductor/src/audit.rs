@@ -1,7 +1,8 @@
 //! What a process used, read from the system and not from the process.
 
 use std::collections::BTreeMap;
-use std::fs::DirEntry;
+use std::fs::{DirEntry, File};
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 /// What each thread of a process has used up to one moment.
@@ -25,23 +26,12 @@ impl Usage {
         Usage { threads: tasks(pid).filter_map(of_thread).collect() }
     }
 
-    /// The calling thread alone.
-    pub fn of_this_thread() -> Usage {
-        let own = times(std::path::Path::new("/proc/thread-self/schedstat"));
-        Usage { threads: own.map(|times| (0, times)).into_iter().collect() }
-    }
-
     /// CPU time that each thread spent since `before`, most first.
     pub fn since(&self, before: &Usage) -> Vec<Duration> {
         let mut spent: Vec<Duration> =
             self.differences(before).map(|times| times.ran).filter(|time| !time.is_zero()).collect();
         spent.sort_by(|a, b| b.cmp(a));
         spent
-    }
-
-    /// Time since `before` in which threads waited for a core.
-    pub fn waited_since(&self, before: &Usage) -> Duration {
-        self.differences(before).map(|times| times.waited).sum()
     }
 
     fn differences(&self, before: &Usage) -> impl Iterator<Item = Times> {
@@ -61,6 +51,30 @@ fn times(schedstat: &std::path::Path) -> Option<Times> {
     let text = std::fs::read_to_string(schedstat).ok()?;
     let mut fields = text.split_whitespace().map(|field| field.parse().ok().map(Duration::from_nanos));
     Some(Times { ran: fields.next()??, waited: fields.next()?? })
+}
+
+/// The system's account of how long a thread could have run and had no core, kept open to be read often.
+#[derive(Debug)]
+pub struct Waiting(Option<File>);
+
+impl Waiting {
+    /// Of the first thread of a process.
+    pub fn of(pid: i32) -> Waiting {
+        Waiting(File::open(format!("/proc/{pid}/schedstat")).ok())
+    }
+
+    pub fn of_this_thread() -> Waiting {
+        Waiting(File::open("/proc/thread-self/schedstat").ok())
+    }
+
+    /// All of it so far; nothing where the system does not say.
+    pub fn read(&self) -> Duration {
+        let mut text = [0; 96];
+        let length = self.0.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()).unwrap_or(0);
+        let text = std::str::from_utf8(&text[..length]).unwrap_or_default();
+        let waited = text.split_whitespace().nth(1).and_then(|field| field.parse().ok());
+        waited.map_or(Duration::ZERO, Duration::from_nanos)
+    }
 }
 
 /// Threads that took part in work of length `wall`.

@@ -17,24 +17,26 @@ use roofline_core::ops::Expected;
 use roofline_core::philox::Draws;
 use roofline_core::record::Status;
 use std::panic::resume_unwind;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A launch that takes longer than this is not repeated for the gate.
-const SLOW: Duration = Duration::from_secs(1);
-
-/// Takes the lanes of a case through the gate. Lanes that fail are out.
-pub fn pass(stage: &mut Stage, case: &Case, lanes: &mut [Lane]) -> Result<(), Stop> {
+/// Takes the lanes of a case that `takes_part` names through the gate. Lanes that fail are out.
+pub fn pass(
+    stage: &mut Stage,
+    case: &Case,
+    lanes: &mut [Lane],
+    takes_part: &dyn Fn(&Lane) -> bool,
+) -> Result<(), Stop> {
     if stage.options.checks.on(Check::OtherShapes) {
         for (number, shape) in other_shapes(case, &mut stage.draws).into_iter().enumerate() {
             let placement = if number % 2 == 0 { Placement::FlushEnd } else { Placement::FlushStart };
             let fills = case.operation.fills_of(case);
-            trial(stage, &shape, placement, &fills, lanes)?;
+            trial(stage, &shape, placement, &fills, lanes, takes_part)?;
         }
     }
     let others: Vec<Fill> = case.operation.fills_of(case).into_iter().skip(2).collect();
     let other = others[stage.draws.below(others.len() as u64) as usize];
-    trial(stage, case, Placement::FlushEnd, &[Fill::Uniform, Fill::Normal], lanes)?;
-    trial(stage, case, Placement::FlushStart, &[other], lanes)
+    trial(stage, case, Placement::FlushEnd, &[Fill::Uniform, Fill::Normal], lanes, takes_part)?;
+    trial(stage, case, Placement::FlushStart, &[other], lanes, takes_part)
 }
 
 /// Judges launches of all live lanes on one instance, one fill after the other.
@@ -44,11 +46,15 @@ fn trial(
     placement: Placement,
     fills: &[Fill],
     lanes: &mut [Lane],
+    takes_part: &dyn Fn(&Lane) -> bool,
 ) -> Result<(), Stop> {
     let guarded = stage.options.checks.on(Check::Guards);
     let placement = if guarded { placement } else { Placement::Aligned { offset: 0 } };
     let mut instance = Instance::new(case, placement, &mut stage.draws)?;
-    let in_trial = |lane: &Lane| lane.is_live() && !lane.slow && !lane.is_probe();
+    let takes_part = |lane: &Lane| lane.is_live() && !lane.is_probe() && takes_part(lane);
+    // Whoever is slow sits out, and makes up for it should that change.
+    lanes.iter_mut().filter(|lane| takes_part(lane) && lane.is_slow()).for_each(|lane| lane.missed = true);
+    let in_trial = |lane: &Lane| takes_part(lane) && !lane.is_slow();
     for lane in lanes.iter_mut().filter(|lane| in_trial(lane)) {
         lane.attempt(stage, &case.to_string(), |lane, stage| lane.prepare(stage, &instance))?;
     }
@@ -181,14 +187,13 @@ fn sit(
     if stage.options.checks.on(Check::Poison) {
         instance.poison(poison);
     }
-    let start = Instant::now();
     lane.launch(stage, 1)?;
-    lane.slow = start.elapsed() > SLOW;
     let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits())?;
     lane.settle(judgement)?;
     let hash = instance.hash_output();
     check_memory(stage, instance, exam)?;
-    if !is_first || lane.slow {
+    lane.missed |= is_first && lane.is_slow();
+    if !is_first || lane.is_slow() {
         return Ok(());
     }
     if stage.options.checks.on(Check::LateWrites) {

@@ -152,6 +152,22 @@ impl Instance {
         dtype.write(&mut placed.memory.sealed_bytes_mut()[range], element, value);
     }
 
+    /// Writes an input element that may be in use: a value made of `bits`, or the one that it has.
+    pub fn renew_input(&mut self, tensor: usize, element: usize, bits: u64, is_new: bool) {
+        let renewed = match self.tensors[tensor].tensor.dtype.format() {
+            None => f64::from((bits >> 56) as i8),
+            Some(_) => (bits >> 11) as f64 * (2.0 / (1u64 << 53) as f64) - 1.0,
+        };
+        let value = self.input(tensor, element);
+        self.set_input(tensor, element, if is_new { renewed } else { value });
+    }
+
+    /// Elements of each input, and of its last axis.
+    pub fn input_lines(&self) -> Vec<(usize, usize)> {
+        let cols = |tensor: &Tensor| tensor.shape.last().copied().unwrap_or(1).max(1);
+        self.inputs().map(|(tensor, _)| (tensor.elements(), cols(tensor))).collect()
+    }
+
     /// A number that changes when any input byte changes.
     pub fn hash_inputs(&self) -> u64 {
         self.inputs().fold(HASH_START, |hash, (_, view)| hash_on(hash, view.bytes))
@@ -267,6 +283,13 @@ impl Instance {
     /// Whether the element still has exactly the bits of `poison`.
     pub fn is_poison(&self, index: usize, poison: f64) -> bool {
         self.output_code(index).1 == self.code(poison)
+    }
+
+    /// Writes the known bytes beside the output's data anew.
+    pub fn mend_canaries(&self) {
+        let placed = self.output_placed();
+        placed.memory.write(0, &vec![self.canary; placed.offset]);
+        placed.memory.write(placed.end(), &vec![self.canary; placed.memory.size() - placed.end()]);
     }
 
     /// Says which bytes beside the output's data were written, if any.

@@ -10,10 +10,15 @@ use roofline_core::judge::Judgement;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Ask, Launched, Prepare, Prepared};
 use roofline_core::record::{Course, Ended, Evidence, Gate, Sample, Status};
-use roofline_core::turn::{Doubling, Taken};
+use roofline_core::turn::{Account, Taken};
 use roofline_core::units::{Bytes, Seconds};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
+
+/// A launch that takes longer than this is not repeated for the gate.
+const SLOW: Duration = Duration::from_secs(1);
+/// Launches whose times are kept: those of the gate and the proof, and some of the rounds.
+const MOST_LAUNCH_TIMES: usize = 512;
 
 /// What is known of a row so far. A lane that failed takes no further part.
 #[derive(Debug)]
@@ -26,15 +31,20 @@ pub struct Lane {
     pub samples: Vec<Sample>,
     pub notes: BTreeMap<String, String>,
     pub runner_version: String,
-    /// One launch takes over a second: gated on small shapes and one launch.
-    pub slow: bool,
+    /// Seconds of each launch so far, and whether it sat out a part of the gate because of them.
+    launch_times: Vec<f64>,
+    pub missed: bool,
     /// Time of one launch, as the proof saw it.
     pub speed: Option<Duration>,
     /// How its visits are asked for.
     pub course: Option<Course>,
-    /// Values of its sets against the hub, and what holds its clock against the conductor's.
+    /// Values of its sets against the hub, and what its visits told besides.
     pub to_hub: Vec<f64>,
-    pub doublings: Vec<Doubling>,
+    pub account: Account,
+    /// What judging a visit last took.
+    pub judging: Duration,
+    /// Visits to others in which its process worked.
+    pub disturbances: u32,
     /// Time that its pairs have taken, with what it took to set them up.
     pub spent: Duration,
     /// What was taken from it meanwhile.
@@ -59,11 +69,14 @@ impl Lane {
             samples: Vec::new(),
             notes: BTreeMap::new(),
             runner_version: String::new(),
-            slow: false,
+            launch_times: Vec::new(),
+            missed: false,
             speed: None,
             course: None,
             to_hub: Vec::new(),
-            doublings: Vec::new(),
+            account: Account::default(),
+            judging: Duration::ZERO,
+            disturbances: 0,
             spent: Duration::ZERO,
             taken: Taken::default(),
             ended: None,
@@ -95,6 +108,26 @@ impl Lane {
     /// Whether this is a limit's probe, which computes nothing and so is not judged.
     pub fn is_probe(&self) -> bool {
         is_limit(&self.seat.implementation)
+    }
+
+    /// Whether a launch takes over a second, by the median of all so far: one nap makes nobody slow.
+    pub fn is_slow(&self) -> bool {
+        let mut times = self.launch_times.clone();
+        times.sort_by(f64::total_cmp);
+        // Of two, the quicker one.
+        times.get(times.len().saturating_sub(1) / 2).is_some_and(|time| *time > SLOW.as_secs_f64())
+    }
+
+    /// Whether it sat out a part of the gate as slow, and is not.
+    pub fn turned_fast(&self) -> bool {
+        self.missed && !self.is_slow()
+    }
+
+    /// Takes down how long some launches took, the first of them for all.
+    pub fn took(&mut self, launches: u32, time: Duration) {
+        if launches > 0 && self.launch_times.len() < MOST_LAUNCH_TIMES {
+            self.launch_times.push(time.as_secs_f64() / f64::from(launches));
+        }
     }
 
     pub fn is_live(&self) -> bool {
@@ -155,7 +188,9 @@ impl Lane {
     }
 
     pub fn launch(&mut self, stage: &mut Stage, count: u32) -> Result<(), Stop> {
+        let start = Instant::now();
         let launched: Launched = stage.ask(&self.seat, Ask::Launch { count }, &[])?;
+        self.took(count, start.elapsed());
         self.gate.launches += count;
         // Before the first one kernels may set up what they keep; the last launch is what counts.
         self.evidence.allocations =
@@ -169,7 +204,7 @@ impl Lane {
     }
 
     /// Adds what was taken from it in a set.
-    pub fn account(&mut self, taken: Taken) {
+    pub fn lose(&mut self, taken: Taken) {
         self.taken.add(taken);
         self.evidence.steal = self.taken.steal();
         self.evidence.switches = self.taken.switches;

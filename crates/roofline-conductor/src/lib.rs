@@ -1,12 +1,13 @@
 //! The trusted side of Roofline: it owns inputs, references, judgement and statistics, and links no kernel.
 //!
 //! Data flows one way: select → plan → gate → rounds → judge → record. A newcomer reads `plan`,
-//! `conduct`, `gate`, `visits`, `pilot` and `rounds` in this order; `session`, `keeper` and `channel` are the talk with
+//! `conduct`, `gate`, `proof`, `pilot` and `rounds` in this order; `session`, `keeper` and `channel` are the talk with
 //! runner processes, `instance` is the memory they share.
 
 mod audit;
 mod channel;
 pub mod checks;
+mod clocks;
 pub mod conduct;
 pub mod failure;
 mod gate;
@@ -17,14 +18,19 @@ pub mod keeper;
 mod lane;
 pub mod lock;
 pub mod machine;
+mod marks;
+mod memo;
 pub mod offers;
 mod pilot;
 pub mod plan;
+mod proof;
 mod rounds;
 pub mod runners;
 mod sample;
 pub mod session;
+mod shape;
 pub mod stage;
 pub mod sys;
 mod timing;
-mod visits;
+mod visit;
+mod watch;

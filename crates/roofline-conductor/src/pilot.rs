@@ -7,9 +7,11 @@ use crate::failure::{Failure, Stop};
 use crate::instance::{Instance, draw_poison};
 use crate::lane::Lane;
 use crate::plan::{LIMIT, PlannedRow, names};
+use crate::shape::{Shape, batch_for};
 use crate::stage::{Options, Stage};
-use crate::timing::{self, Shape, batch_for};
+use crate::{timing, visit};
 use roofline_core::case::{Cache, Case, Device};
+use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Course, Kind, Limiter, Status};
 use roofline_core::stats::median;
 use roofline_core::units::Seconds;
@@ -73,20 +75,27 @@ pub fn fly(
     };
     if instance.case.device != Device::Cpu {
         for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
-            time_in_a_row(stage, lane, &instance.case)?;
+            time_in_a_row(stage, lane, instance)?;
         }
     }
     let timer = timer();
     let hub_speed = lanes[hub].speed.unwrap_or_default();
+    let hub_is_fresh = lanes[hub].evidence.output == OutputMode::Fresh;
     let place = format!("{}, pilot", instance.case);
-    let hub_chills = chills(stage, &mut lanes[hub], hub_speed, &place)?;
+    let hub_chills = chills(stage, &mut lanes[hub], instance, hub_speed, &place)?;
     for lane in lanes.iter_mut() {
         let Some(speed) = lane.speed.filter(|_| lane.is_live()) else { continue };
         let (quicker, slower) = (speed.min(hub_speed), speed.max(hub_speed));
+        // Of a fresh output only the last of a sample can be seen, so each launch is a sample there.
+        let is_fresh = hub_is_fresh || lane.evidence.output == OutputMode::Fresh;
         let mut course = course(stage.options, &instance.case, quicker, slower, timer);
+        if is_fresh && instance.case.device == Device::Cpu {
+            course =
+                Course { samples: (course.samples * course.batch).min(MOST_SAMPLES), batch: 1, ..course };
+        }
         if course.kind == Kind::Long
             && course.warmup == 0
-            && (hub_chills || chills(stage, lane, hub_speed, &place)?)
+            && (hub_chills || chills(stage, lane, instance, hub_speed, &place)?)
         {
             course.warmup = 1;
         }
@@ -102,7 +111,13 @@ fn fastest(lanes: &[Lane], fits: impl Fn(&Lane) -> bool) -> Option<usize> {
 
 /// Whether a launch after another's turn takes longer than the next one: an interpreter and its library go
 /// cold meanwhile, and a visit of one launch would measure that. Launches that outlast it by far do not care.
-fn chills(stage: &mut Stage, lane: &mut Lane, gap: Duration, place: &str) -> Result<bool, Stop> {
+fn chills(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    gap: Duration,
+    place: &str,
+) -> Result<bool, Stop> {
     let is_long = lane.speed.is_some_and(|speed| (LONG..LONGEST_CHILL).contains(&speed));
     if lane.is_probe() || !lane.is_live() || !is_long {
         return Ok(false);
@@ -110,8 +125,9 @@ fn chills(stage: &mut Stage, lane: &mut Lane, gap: Duration, place: &str) -> Res
     let mut ratios = Vec::new();
     for _ in 0..CHILLS {
         std::thread::sleep(gap.min(LONGEST_CHILL));
-        let times = lane.attempt(stage, place, |lane, stage| timing::sample(stage, lane, (0, 2, 1)))?;
-        let Some([first, next]) = times.as_deref().and_then(|times| times.first_chunk()) else {
+        let shape = Shape::ONE.doubled();
+        let seen = lane.attempt(stage, place, |lane, stage| visit::take(stage, lane, instance, shape))?;
+        let Some([first, next]) = seen.as_ref().and_then(|seen| seen.claimed.first_chunk()) else {
             return Ok(false);
         };
         ratios.push(first / next);
@@ -121,14 +137,14 @@ fn chills(stage: &mut Stage, lane: &mut Lane, gap: Duration, place: &str) -> Res
 
 /// Finds the time of a launch among many. On another device a launch alone is mostly asking and waiting, and a
 /// sample that goes by that has too few launches.
-fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, case: &Case) -> Result<(), Stop> {
-    let place = format!("{case}, pilot");
+fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<(), Stop> {
+    let place = format!("{}, pilot", instance.case);
     let mut batch = 1;
     for _ in 0..DEVICE_TRIES {
-        let shape = (DEVICE_WARMUP, 1, batch);
-        let times = lane.attempt(stage, &place, |lane, stage| timing::sample(stage, lane, shape))?;
-        let Some(time) = times.as_deref().and_then(median).filter(|time| *time > 0.0) else { break };
-        let speed = Duration::from_secs_f64(time * 1e-9 / f64::from(batch));
+        let shape = Shape::new(DEVICE_WARMUP, 1, batch);
+        let seen = lane.attempt(stage, &place, |lane, stage| visit::take(stage, lane, instance, shape))?;
+        let Some(time) = seen.map(|seen| seen.per_launch()).filter(|time| *time > 0.0) else { break };
+        let speed = seconds(time);
         lane.speed = Some(speed);
         let wanted = batch_for(DEVICE_SAMPLE, speed);
         if wanted <= batch {
@@ -232,7 +248,7 @@ fn pass(
     stage: &mut Stage,
     members: &mut [Lane],
     chosen: &[usize],
-    instance: &Instance,
+    instance: &mut Instance,
     place: &str,
 ) -> Result<BTreeMap<usize, f64>, Stop> {
     let mut times = BTreeMap::new();
@@ -240,9 +256,9 @@ fn pass(
         let probe = &mut members[index];
         let Some(speed) = probe.speed.filter(|_| probe.is_live()) else { continue };
         let shape = short_shape(instance, speed);
-        flush_if_cold(instance);
-        let seen = probe.attempt(stage, place, |probe, stage| timing::sample(stage, probe, shape))?;
-        let time = seen.as_deref().and_then(median).map(|time| time * 1e-9 / f64::from(shape.2));
+        let seen = probe.attempt(stage, place, |probe, stage| visit::take(stage, probe, instance, shape))?;
+        let time =
+            seen.and_then(|seen| median(&seen.claimed)).map(|time| time * 1e-9 / f64::from(shape.batch));
         times.extend(time.filter(|time| *time > 0.0).map(|time| (index, time.ln())));
         timing::rest(stage, probe);
     }
@@ -259,7 +275,7 @@ fn settle(members: &mut [Lane], passes: &[BTreeMap<usize, f64>]) {
         let from_mean: Vec<f64> =
             passes.iter().zip(&means).filter_map(|(times, mean)| Some(times.get(&index)? - mean)).collect();
         if let Some(from_mean) = median(&from_mean) {
-            probe.speed = Some(Duration::from_secs_f64((level + from_mean).exp()));
+            probe.speed = Some(seconds((level + from_mean).exp()));
         }
     }
 }
@@ -280,7 +296,7 @@ fn contenders(members: &[Lane]) -> Vec<usize> {
 }
 
 fn short_shape(instance: &Instance, speed: Duration) -> Shape {
-    if instance.case.cache == Cache::Cold { (0, 1, 1) } else { (1, 1, batch_for(VISIT, speed)) }
+    if instance.case.cache == Cache::Cold { Shape::ONE } else { Shape::new(1, 1, batch_for(VISIT, speed)) }
 }
 
 /// Empties the caches of the case's tensors where the case asks for it.
@@ -291,7 +307,7 @@ pub fn flush_if_cold(instance: &Instance) {
 }
 
 /// Makes a probe ready, sees that it does its work, and how long that takes.
-pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &Instance) -> Result<Duration, Stop> {
+pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &mut Instance) -> Result<Duration, Stop> {
     probe.prepare(stage, instance)?;
     let poison = draw_poison(instance.output().dtype, 0, &mut stage.draws);
     instance.poison(poison);
@@ -301,8 +317,13 @@ pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &Instance) -> Resu
         let why = format!("left element {index} of the output unwritten");
         return Err(Failure::new(Status::Suspect, why).into());
     }
-    let first = timing::sample(stage, probe, (1, 3, 1))?;
-    Ok(Duration::from_secs_f64(median(&first).unwrap_or(0.0) * 1e-9))
+    let first = visit::take(stage, probe, instance, Shape::new(1, 3, 1))?;
+    Ok(seconds(median(&first.claimed).unwrap_or(0.0) * 1e-9))
+}
+
+/// A time that a runner claims, as far as it can be one.
+fn seconds(time: f64) -> Duration {
+    Duration::try_from_secs_f64(time).unwrap_or_default()
 }
 
 /// What reading the clock costs, the median of many readings.

@@ -10,23 +10,28 @@
 //! pilot ─► turn ─► look ─► turn ─► … ─► ended
 //! ```
 
+mod beside;
+mod held;
+mod neighbours;
 mod past;
 #[cfg(test)]
 mod tests;
 
-use crate::audit;
+use self::neighbours::{Visit, pairs};
+use crate::audit::{self, Usage};
+use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::pilot::{self, Setting};
 use crate::plan::PlannedCase;
-use crate::stage::{Options, Stage};
-use crate::timing::{self, Shape};
-use crate::visits;
-use roofline_core::protocol::OutputMode;
-use roofline_core::record::{Course, Ended, Limit, Rounds, Sample, Status};
+use crate::shape::{Shape, batch_for};
+use crate::stage::{Options, Seat, Stage};
+use crate::visit::Seen;
+use crate::{memo, proof, timing, visit};
+use roofline_core::record::{Ended, Kind, Limit, Rounds, Sample, Status};
 use roofline_core::stats::{Interval, median, quantile, t_interval};
-use roofline_core::turn::{Taken, Turn};
+use roofline_core::turn::{Account, Clocked, Taken, Turn};
 use roofline_core::units::Seconds;
 use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
 use std::time::{Duration, Instant};
@@ -36,11 +41,22 @@ const WARM_UP: Duration = Duration::from_millis(2);
 const MOST_WARM_UPS: u32 = 10;
 const LONGEST_WARM_UP: Duration = Duration::from_millis(50);
 const AGREE: f64 = 0.05;
-/// Most of a block that holding the clocks against each other may take.
-const DOUBLING_SHARE: f64 = 0.25;
-/// Judging takes no more than this share of the time between pairs.
-const JUDGING_SHARE: f64 = 0.05;
-/// Pairs in one set, whatever the block.
+/// One pair in so many is of twice the samples, unless launches are so long that one tells enough.
+const DOUBLED: u64 = 2;
+const LONGEST_DOUBLED: Duration = Duration::from_millis(20);
+/// One pair in so many is followed by an empty visit, and by a check of what is remembered or left out.
+const EMPTY: u64 = 6;
+const CHECKED: u64 = 8;
+/// So many of the latter in a set, whatever the lot says: all but the last of content.
+const FEWEST_CHECKS: u32 = 3;
+/// Launches above this find new values everywhere in every visit: that costs them nothing.
+const LONG: Duration = Duration::from_millis(20);
+/// The whole output is judged at the end of a turn as long as that takes no more than this share of it.
+const EXAM_SHARE: f64 = 0.2;
+/// Visits to others that a process may work in before it is called to account.
+const MOST_DISTURBANCES: u32 = 20;
+/// Pairs in one set, whatever the block, at least and at most.
+const FEWEST_PAIRS: u32 = 6;
 const MOST_PAIRS: u32 = 2000;
 /// A pilot may fix a member of a family that is so much slower than the fastest, as a logarithm.
 const PILOT_ERROR: f64 = 0.05;
@@ -60,16 +76,8 @@ pub struct Contest<'p> {
     /// What each lane found in the turn under way, and its visits in their order.
     now: Vec<Found>,
     log: Vec<Visit>,
-}
-
-/// One visit of the turn under way.
-#[derive(Clone, Copy, Debug)]
-struct Visit {
-    lane: usize,
-    shape: Shape,
-    /// When it began, and what it found: the time of one launch.
-    at: Instant,
-    value: f64,
+    /// What judging a whole output last took.
+    exam: Duration,
 }
 
 /// What a lane has found in the turn under way.
@@ -79,9 +87,11 @@ struct Found {
     samples: Vec<Sample>,
     visits: u32,
     spent: Duration,
-    /// What judging a visit costs beyond the visit.
-    judging: Duration,
     taken: Taken,
+    account: Account,
+    /// Whether what its process uses was looked at, and how often what it remembers and leaves out was.
+    is_audited: bool,
+    checks: u32,
 }
 
 impl<'p> Contest<'p> {
@@ -99,7 +109,8 @@ impl<'p> Contest<'p> {
             return Ok(Err(lanes));
         };
         let now = lanes.iter().map(|_| Found::default()).collect();
-        let mut contest = Contest { planned, lanes, setting, sets: 0, now, log: Vec::new() };
+        let mut contest =
+            Contest { planned, lanes, setting, sets: 0, now, log: Vec::new(), exam: Duration::ZERO };
         contest.measure_slow_rows(stage, instance)?;
         Ok(Ok(contest))
     }
@@ -114,11 +125,13 @@ impl<'p> Contest<'p> {
                 continue;
             }
             for visit in 0..SLOW_LAUNCHES {
-                let taken = lane.attempt(stage, &place, |lane, stage| {
-                    visits::judged_visit(stage, lane, instance, (0, 1, 1))
+                memo::renew(stage, instance);
+                let seen = lane.attempt(stage, &place, |lane, stage| {
+                    visit::take_judged(stage, lane, instance, Shape::ONE)
                 })?;
-                let times = taken.map(|visit| visit.claimed).unwrap_or_default();
-                lane.samples.extend(samples(0, visit, 1, times));
+                let Some(seen) = seen else { break };
+                lane.account.plain.push(clocked(&seen));
+                lane.samples.extend(samples(0, visit, 1, seen.claimed));
             }
             lane.ended = Some((1.0, Ended::Slow));
         }
@@ -161,7 +174,8 @@ impl<'p> Contest<'p> {
 
     /// One set: fresh processes have been started; every lane is visited for its block.
     pub fn turn(&mut self, stage: &mut Stage) -> Result<(), Stop> {
-        let mut instance = visits::instance(stage, &self.planned.case)?;
+        let start = Instant::now();
+        let mut instance = proof::instance(stage, &self.planned.case)?;
         self.now = self.lanes.iter().map(|_| Found::default()).collect();
         self.log.clear();
         let mut order: Vec<usize> =
@@ -173,7 +187,7 @@ impl<'p> Contest<'p> {
         for index in &order {
             let start = Instant::now();
             let lane = &mut self.lanes[*index];
-            lane.attempt(stage, &place, |lane, stage| get_ready(stage, lane, &instance))?;
+            lane.attempt(stage, &place, |lane, stage| get_ready(stage, lane, &mut instance))?;
             self.now[*index].spent += start.elapsed();
         }
         let clock = audit::Steal::now();
@@ -186,21 +200,11 @@ impl<'p> Contest<'p> {
             let switches = now.zip(before).map(|(now, before)| now.saturating_sub(before));
             self.now[*index].taken = Taken { ticks, switches };
         }
+        if self.exam.as_secs_f64() <= EXAM_SHARE * start.elapsed().as_secs_f64() {
+            self.judge_whole(stage, &instance, &order)?;
+        }
         for index in &order {
             let lane = &mut self.lanes[*index];
-            if !lane.is_live() {
-                continue;
-            }
-            if !lane.is_probe() {
-                // The last visit of a set is always judged, after all that were not.
-                let shape = shape(lane.course);
-                let visit = lane.attempt(stage, &place, |lane, stage| {
-                    visits::judged_visit(stage, lane, &mut instance, shape)
-                })?;
-                if speaks_for_itself(lane) {
-                    lane.doublings.extend(visit.map(|visit| visit.as_doubling(shape)));
-                }
-            }
             if lane.is_live() {
                 lane.attempt(stage, &place, |lane, stage| lane.release(stage))?;
             }
@@ -212,13 +216,23 @@ impl<'p> Contest<'p> {
         Ok(())
     }
 
+    /// How visits are asked for when a lane's own are meant: the hub is asked as its first row is.
+    fn own_shape(&self, index: usize) -> Shape {
+        let asked = if index == self.setting.hub {
+            (0..self.planned.rows.len()).find(|row| *row != index && self.lanes[*row].course.is_some())
+        } else {
+            None
+        };
+        shape_of(&self.lanes[asked.unwrap_or(index)])
+    }
+
     /// Takes what the turn found of a lane into its account: one value a set, for every lane alike.
     fn keep(&mut self, stage: &mut Stage, index: usize) {
         let ratios = self.ratios(index);
         let has_hub = self.lanes[self.setting.hub].is_live();
         let (lane, found) = (&mut self.lanes[index], &self.now[index]);
         lane.spent += found.spent;
-        lane.account(found.taken);
+        lane.lose(found.taken);
         // Without its hub a turn has found nothing, and that is nobody else's fault.
         if !lane.is_live() || !has_hub {
             return;
@@ -227,6 +241,7 @@ impl<'p> Contest<'p> {
             Some(value) => {
                 lane.to_hub.push(value);
                 lane.samples.extend_from_slice(&found.samples);
+                lane.account.add(&found.account);
             }
             None => lane.fail(stage, Failure::new(Status::Suspect, "its visits took no time at all")),
         }
@@ -262,10 +277,14 @@ impl<'p> Contest<'p> {
     fn had_its_block(&self, index: usize, paired: Duration) -> bool {
         let block = self.lanes[index].course.map_or(0.0, |course| course.block.0);
         let pairs = self.now[index].pairs;
-        paired.as_secs_f64() >= block && (pairs <= 1 || pairs.is_multiple_of(2))
+        // On a busy machine few visits fit: what is said of clocks needs some, unless a launch is long anyway.
+        let is_short = self.lanes[index].speed.is_some_and(|speed| 20.0 * speed.as_secs_f64() < block);
+        let fewest = if is_short { FEWEST_PAIRS } else { 0 };
+        paired.as_secs_f64() >= block && pairs >= fewest && (pairs <= 1 || pairs.is_multiple_of(2))
     }
 
-    /// One visit to a lane and one to the hub, side by side.
+    /// One visit to a lane and one to the hub, side by side; by lot of twice the samples, and by lot with more
+    /// visits after it that are nobody's neighbours.
     fn pair(
         &mut self,
         stage: &mut Stage,
@@ -273,47 +292,31 @@ impl<'p> Contest<'p> {
         index: usize,
         sides: Vec<usize>,
     ) -> Result<(), Stop> {
-        let shape = shape(self.lanes[index].course);
-        let is_judged = self.is_judged(stage, index);
-        for side in sides {
-            if !self.visit(stage, instance, side, shape, is_judged)? {
+        let shape = shape_of(&self.lanes[index]);
+        let is_doubled = self.can_double(index) && stage.draws.below(DOUBLED) == 0;
+        for side in &sides {
+            if !self.visit(stage, instance, *side, if is_doubled { shape.doubled() } else { shape })? {
                 return Ok(());
             }
         }
         self.now[index].pairs += 1;
+        for side in sides {
+            if stage.draws.below(EMPTY) == 0 || self.now[side].account.empty.is_empty() {
+                self.empty_visit(stage, side)?;
+            }
+            if stage.draws.below(CHECKED) == 0 || self.now[side].checks < FEWEST_CHECKS {
+                self.check_more(stage, instance, side, shape)?;
+            }
+        }
         Ok(())
     }
 
-    /// ln(time / hub's time) of each visit to a lane. The hub's time is that of the moment of the visit:
-    /// between the nearest visits to the hub before and after it, so that an even drift cancels.
-    fn ratios(&self, index: usize) -> Vec<f64> {
-        let is_hub = |visit: &&Visit, shape| visit.lane == self.setting.hub && visit.shape == shape;
-        let ratio = |(place, visit): (usize, &Visit)| {
-            let before = self.log[..place].iter().rev().find(|other| is_hub(other, visit.shape));
-            let after = self.log[place + 1..].iter().find(|other| is_hub(other, visit.shape));
-            let hub = match (before, after) {
-                (Some(before), Some(after)) => {
-                    let whole = (after.at - before.at).as_secs_f64();
-                    let share = (visit.at - before.at).as_secs_f64() / whole.max(1e-9);
-                    (1.0 - share) * before.value.ln() + share * after.value.ln()
-                }
-                (Some(only), None) | (None, Some(only)) => only.value.ln(),
-                (None, None) => f64::NAN,
-            };
-            visit.value.ln() - hub
-        };
-        let visits = self.log.iter().enumerate().filter(|(_, visit)| visit.lane == index);
-        visits.map(ratio).filter(|ratio| ratio.is_finite()).collect()
-    }
-
-    /// Whether a pair is judged: the first of a lane, and others by lot, as often as the time between pairs
-    /// allows. Both sides alike, but for probes: what a preparation does to a visit, it does to both.
-    fn is_judged(&self, stage: &mut Stage, index: usize) -> bool {
-        let (row, hub) = (&self.now[index], &self.now[self.setting.hub]);
-        let judging = if index == self.setting.hub { row.judging } else { row.judging + hub.judging };
-        let between = row.spent.as_secs_f64() / f64::from(row.visits.max(1));
-        let affordable = JUDGING_SHARE * between / judging.as_secs_f64().max(1e-9);
-        row.visits == 0 || stage.draws.below(1000) < (1000.0 * affordable).clamp(10.0, 1000.0) as u64
+    /// Whether visits of two launches tell more than one: not where a launch is long, and not where it must be
+    /// the first after a flush.
+    fn can_double(&self, index: usize) -> bool {
+        let hub = &self.lanes[self.setting.hub];
+        let slower = self.lanes[index].speed.max(hub.speed).unwrap_or_default();
+        slower <= LONGEST_DOUBLED && self.lanes[index].course.is_some_and(|course| course.kind != Kind::Cold)
     }
 
     /// One visit; false when the lane failed. A probe computes nothing that could be judged.
@@ -323,32 +326,64 @@ impl<'p> Contest<'p> {
         instance: &mut Instance,
         index: usize,
         shape: Shape,
-        is_judged: bool,
     ) -> Result<bool, Stop> {
         let place = self.place();
-        let (lane, found) = (&mut self.lanes[index], &mut self.now[index]);
-        let is_judged = is_judged && !lane.is_probe();
-        let start = Instant::now();
-        let times = lane.attempt(stage, &place, |lane, stage| {
-            if is_judged {
-                visits::judged_visit(stage, lane, instance, shape).map(|visit| visit.claimed)
-            } else {
-                pilot::flush_if_cold(instance);
-                timing::sample(stage, lane, shape)
-            }
-        })?;
-        let Some(times) = times else { return Ok(false) };
-        let taken = Duration::from_secs_f64(times.iter().sum::<f64>() * 1e-9);
-        if is_judged {
-            found.judging = start.elapsed().saturating_sub(taken);
+        let lane = &mut self.lanes[index];
+        let is_audited = !lane.is_probe() && !self.now[index].is_audited;
+        if lane.speed.is_some_and(|speed| speed > LONG) {
+            memo::renew(stage, instance);
         }
-        timing::rest(stage, lane);
-        let batch = shape.2;
-        let value = quantile(&times, 0.1).map_or(f64::NAN, |time| time / f64::from(batch));
-        self.log.push(Visit { lane: index, shape, at: start, value });
-        found.samples.extend(samples(self.sets, found.visits, batch, times));
+        let case = &self.planned.case;
+        let seen = lane.attempt(stage, &place, |lane, stage| {
+            let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
+            let before = is_audited.then(|| Usage::of(pid));
+            let seen = visit::take(stage, lane, instance, shape)?;
+            match before {
+                Some(before) => timing::audit(stage, lane, case, &before, &seen)?,
+                None => timing::check_cores(stage, lane, case, &seen)?,
+            }
+            Ok(seen)
+        })?;
+        let Some(seen) = seen else { return Ok(false) };
+        timing::rest(stage, &self.lanes[index]);
+        if !seen.disturbed_by.is_empty() {
+            self.blame(stage, &seen.disturbed_by)?;
+            return Ok(true);
+        }
+        let base = self.own_shape(index);
+        let kind = self.lanes[index].course.map(|course| course.kind);
+        let found = &mut self.now[index];
+        found.is_audited = true;
+        match shape {
+            _ if shape == base => found.account.plain.push(clocked(&seen)),
+            _ if shape == base.doubled() => found.account.doubled.push(clocked(&seen)),
+            _ => {}
+        }
+        found.account.copies.extend(seen.copy.map(|copy| copy.0));
+        let Seen { at, mut claimed, .. } = seen;
+        // Of two launches that are each a visit only the last is judged: only its time counts.
+        if kind == Some(Kind::Long) && shape.batch == 1 {
+            claimed = claimed.split_off(claimed.len().saturating_sub(1));
+        }
+        let value = quantile(&claimed, 0.1).map_or(f64::NAN, |time| time / f64::from(shape.batch));
+        self.log.push(Visit { lane: index, shape, at, value });
+        found.samples.extend(samples(self.sets, found.visits, shape.batch, claimed));
         found.visits += 1;
         Ok(true)
+    }
+
+    /// Notes that processes worked while others were measured, and ends those that do so again and again.
+    fn blame(&mut self, stage: &mut Stage, seats: &[Seat]) -> Result<(), Stop> {
+        let place = self.place();
+        for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && seats.contains(&lane.seat)) {
+            lane.disturbances += 1;
+            timing::rest(stage, lane);
+            if lane.disturbances > MOST_DISTURBANCES && stage.options.checks.on(Check::Idle) {
+                let why = "its process works, and may write, while others are measured";
+                lane.fail(stage, Failure::new(Status::Suspect, why).seen_in(&place));
+            }
+        }
+        Ok(())
     }
 
     /// Looks at every open row; those that are decided, or out of time, end.
@@ -398,9 +433,13 @@ impl<'p> Contest<'p> {
         compared && shared
     }
 
-    /// ln(limit's time / lane's time) with its interval; short launches have none.
+    /// ln(limit's time / lane's time) with its interval, to be shown; short launches have none.
     fn share(&self, index: usize, alpha: f64) -> Option<Interval> {
         self.median(index).filter(|time| time.0 >= SHORTEST_SHARE)?;
+        self.share_of(index, alpha)
+    }
+
+    fn share_of(&self, index: usize, alpha: f64) -> Option<Interval> {
         let (limit, _) = self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live())?;
         let pairs = self.lanes[limit].to_hub.iter().zip(&self.lanes[index].to_hub);
         t_interval(&pairs.map(|(limit, own)| limit - own).collect::<Vec<f64>>(), alpha)
@@ -410,33 +449,6 @@ impl<'p> Contest<'p> {
     fn median(&self, index: usize) -> Option<Seconds> {
         let times: Vec<f64> = self.lanes[index].samples.iter().map(Sample::per_launch).collect();
         median(&times).map(Seconds::from_nanoseconds)
-    }
-
-    /// The last word on a lane that ended: its clock over all sets, and its limit.
-    pub fn conclude(&mut self, stage: &mut Stage, index: usize) {
-        let Some((alpha, _)) = self.lanes[index].ended else { return };
-        let above = self.share(index, alpha).filter(|_| self.lanes[index].to_hub.len() >= FEWEST_SETS);
-        let place = self.place();
-        let time = self.median(index);
-        let lane = &mut self.lanes[index];
-        let doublings = std::mem::take(&mut lane.doublings);
-        let mut verdict =
-            if doublings.len() >= FEWEST_SETS { timing::believe(stage, lane, &doublings) } else { Ok(()) };
-        if let Some(time) = time.filter(|_| !lane.is_probe()) {
-            let case = &self.planned.case;
-            verdict = verdict.and_then(|()| timing::check_ceiling(stage, lane, case, time));
-        }
-        if let Some(share) = above.filter(|share| !lane.is_probe() && share.mean - share.half > PILOT_ERROR) {
-            let why = format!(
-                "is {:.1} % ± {:.1} of its limit: faster than the hardware's own probe",
-                100.0 * share.mean.exp(),
-                100.0 * share.half
-            );
-            verdict = verdict.and(Err(Failure::new(Status::Suspect, why)));
-        }
-        if let Err(failure) = verdict {
-            lane.fail(stage, failure.seen_in(&place));
-        }
     }
 
     /// What the record says of a lane's rounds.
@@ -472,61 +484,35 @@ impl<'p> Contest<'p> {
     }
 }
 
-/// One round: each lane with who is visited in its pair, in order. The next round is this one backwards, so that
-/// what comes first gains nothing (ABBA). A hub alone is visited alone.
-fn pairs(order: &[usize], hub: usize, hub_first: bool) -> Vec<(usize, Vec<usize>)> {
-    let alone = order.iter().all(|index| *index == hub);
-    let lanes = order.iter().copied().filter(|index| alone || *index != hub);
-    let mut pairs: Vec<(usize, Vec<usize>)> =
-        lanes.map(|index| (index, if alone { vec![hub] } else { vec![hub, index] })).collect();
-    if !hub_first {
-        pairs.reverse();
-        pairs.iter_mut().for_each(|(_, sides)| sides.reverse());
-    }
-    pairs
-}
-
-/// Tensors in place, warm until two visits agree, its clock held against the conductor's.
-fn get_ready(stage: &mut Stage, lane: &mut Lane, instance: &Instance) -> Result<(), Stop> {
+/// Tensors in place, and warm until two visits agree.
+fn get_ready(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<(), Stop> {
     lane.prepare(stage, instance)?;
-    let Some((course, speed)) = lane.course.zip(lane.speed) else { return Ok(()) };
-    let batch = timing::batch_for(WARM_UP, speed);
+    let Some(speed) = lane.speed else { return Ok(()) };
+    let shape = Shape::batch(batch_for(WARM_UP, speed));
     let start = Instant::now();
     let mut last = f64::NAN;
     for _ in 0..MOST_WARM_UPS {
-        let now = median(&timing::sample(stage, lane, (0, 1, batch))?).unwrap_or(0.0);
+        let now = visit::take(stage, lane, instance, shape)?.per_launch();
         if (now / last).ln().abs() < AGREE || start.elapsed() > LONGEST_WARM_UP {
             break;
         }
         last = now;
     }
-    if is_doubled(lane, course, speed) && !lane.is_probe() {
-        let doubling = timing::double(stage, lane, batch_to_double(lane, speed))?;
-        lane.doublings.push(doubling);
-    }
     timing::rest(stage, lane);
     Ok(())
 }
 
-/// Whether a block has the time for a visit of n and one of 2n launches.
-fn is_doubled(lane: &Lane, course: Course, speed: Duration) -> bool {
-    let launches = 3.0 * f64::from(batch_to_double(lane, speed));
-    launches * speed.as_secs_f64() < DOUBLING_SHARE * course.block.0
+fn shape_of(lane: &Lane) -> Shape {
+    lane.course.map_or(Shape::ONE, Shape::from)
 }
 
-fn batch_to_double(lane: &Lane, speed: Duration) -> u32 {
-    timing::batch_for(timing::length_to_double(lane), speed)
-}
-
-/// Whether launches are too long to be doubled, and a visit holds nothing but them.
-fn speaks_for_itself(lane: &Lane) -> bool {
-    lane.course.zip(lane.speed).is_some_and(|(course, speed)| {
-        course.warmup == 0 && lane.evidence.output == OutputMode::InPlace && !is_doubled(lane, course, speed)
-    })
-}
-
-fn shape(course: Option<Course>) -> Shape {
-    course.map_or((0, 1, 1), |course| (course.warmup, course.samples, course.batch))
+fn clocked(seen: &Seen) -> Clocked {
+    Clocked {
+        claimed: seen.per_launch(),
+        wall: seen.unclaimed(seen.wall),
+        cpu: seen.unclaimed(seen.cpu),
+        waited: seen.waited.as_secs_f64(),
+    }
 }
 
 fn samples(set: u32, visit: u32, batch: u32, times: Vec<f64>) -> impl Iterator<Item = Sample> {

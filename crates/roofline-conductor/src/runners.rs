@@ -6,7 +6,7 @@ use crate::home;
 use roofline_core::nearest::nearest;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// How to start a runner.
@@ -27,6 +27,9 @@ pub struct RunnerSpec {
     pub download: String,
     environment: BTreeMap<String, String>,
 }
+
+/// Programs that run others' code, slowly enough to show in a conversation.
+const INTERPRETERS: [&str; 7] = ["python", "pypy", "julia", "node", "java", "ruby", "perl"];
 
 /// Variables of the user that a runner may see; everything else is cleared.
 const PASSED: [&str; 7] =
@@ -68,6 +71,15 @@ impl RunnerSpec {
 
     pub fn is_built_in(&self) -> bool {
         self.named.is_none() && self.folder == Path::new("/")
+    }
+
+    /// Whether its program is machine code and no interpreter: conversations with it are short.
+    pub fn is_native(&self) -> bool {
+        let program = Path::new(&self.command[0]);
+        let name = program.file_name().unwrap_or_default().to_string_lossy();
+        let mut head = [0; 4];
+        let read = std::fs::File::open(program).and_then(|mut file| file.read_exact(&mut head));
+        read.is_ok() && head == *b"\x7fELF" && !INTERPRETERS.iter().any(|one| name.starts_with(one))
     }
 
     /// The whole environment of a process that may use `threads` threads.

@@ -1,6 +1,6 @@
 //! A conversation with one runner process: questions with deadlines, and a reason for every end.
 
-use crate::audit;
+use crate::audit::{self, Waiting};
 use crate::channel::{Channel, ReceiveError};
 use crate::failure::{Failure, Stop};
 use crate::keeper::{End, Keeper, Start, children_of};
@@ -45,6 +45,8 @@ pub struct Session {
     next: u64,
     limits: Limits,
     log: Log,
+    /// How long its first thread has waited for a core.
+    pub waiting: Waiting,
 }
 
 impl Session {
@@ -81,7 +83,8 @@ impl Session {
             offers: Vec::new(),
             notes: Default::default(),
         };
-        let mut session = Session { pid, hello, channel, next: 1, limits, log: Log::follow(reader) };
+        let (log, waiting) = (Log::follow(reader), Waiting::of(pid));
+        let mut session = Session { pid, hello, channel, next: 1, limits, log, waiting };
         let hello: Hello =
             session.ask(keeper, Ask::Hello { protocol: VERSION }, &[], limits.patience_at_start())?;
         if let Err(breach) = hello.validate() {

@@ -1,20 +1,26 @@
 //! What all rows of a run share: the keeper, the runner processes, the options, the secrets.
 
+use crate::audit::Waiting;
 use crate::checks::Checks;
+use crate::clocks::Habits;
 use crate::failure::{Failure, Stop};
 use crate::keeper::Keeper;
 use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
+use crate::sys::process::cpu_time;
 use crate::sys::signals;
+use roofline_core::case::Case;
 use roofline_core::philox::Draws;
-use roofline_core::protocol::Ask;
+use roofline_core::protocol::{Ask, Role};
 use roofline_core::record::Status;
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a run is conducted.
 #[derive(Clone, Debug)]
@@ -70,12 +76,19 @@ pub struct Stage<'a> {
     pub draws: Draws,
     keeper: Keeper,
     sessions: BTreeMap<Seat, Session>,
+    waiting: Waiting,
 }
 
 impl<'a> Stage<'a> {
     pub fn new(options: &'a Options) -> io::Result<Stage<'a>> {
         let keeper = Keeper::start(&options.program)?;
-        Ok(Stage { options, draws: Draws::new(options.seed, 1), keeper, sessions: BTreeMap::new() })
+        Ok(Stage {
+            options,
+            draws: Draws::new(options.seed, 1),
+            keeper,
+            sessions: BTreeMap::new(),
+            waiting: Waiting::of_this_thread(),
+        })
     }
 
     /// The process of a seat, started if there is none.
@@ -119,6 +132,65 @@ impl<'a> Stage<'a> {
         session.ask_while(&mut self.keeper, ask, fds, patience, tick, meanwhile)
     }
 
+    /// Time that the first thread of a seat's process, and this thread, have waited for a core so far.
+    pub fn waiting(&self, seat: &Seat) -> Duration {
+        let runner = self.session(seat).map_or(Duration::ZERO, |session| session.waiting.read());
+        runner + self.waiting.read()
+    }
+
+    /// CPU clocks of all processes but that of `seat`, in the order of seats.
+    pub fn clocks_of_others(&self, seat: &Seat) -> Vec<Duration> {
+        self.others(seat).map(|(_, session)| cpu_time(session.pid).unwrap_or_default()).collect()
+    }
+
+    /// Those whose clocks have moved on by more than `least` since [`Stage::clocks_of_others`].
+    pub fn moved(&self, seat: &Seat, since: &[Duration], least: Duration) -> Vec<Seat> {
+        let now = self.clocks_of_others(seat);
+        let others = self.others(seat).zip(now.into_iter().zip(since));
+        let moved = others.filter(|(_, (now, then))| now.saturating_sub(**then) > least);
+        moved.map(|((seat, _), _)| seat.clone()).collect()
+    }
+
+    /// What is usual for the runner of a seat.
+    pub fn habits(&self, seat: &Seat) -> Habits {
+        let spec = self.options.runners.iter().find(|spec| spec.name == seat.runner);
+        if spec.is_some_and(RunnerSpec::is_native) { Habits::NATIVE } else { Habits::INTERPRETED }
+    }
+
+    /// How long the conductor takes to copy the output of a case, the quickest of a few times.
+    pub fn time_to_copy(&self, case: &Case) -> Duration {
+        let outputs = (case.operation.tensors)(case).into_iter().filter(|tensor| tensor.role == Role::Output);
+        let from = vec![1u8; outputs.map(|tensor| tensor.bytes()).sum()];
+        let mut to = from.clone();
+        let copy = |_| {
+            let start = Instant::now();
+            to.copy_from_slice(std::hint::black_box(&from));
+            std::hint::black_box(&mut to);
+            start.elapsed()
+        };
+        (0..3).map(copy).min().unwrap_or_default()
+    }
+
+    /// Stops every other process, or lets it go on.
+    pub fn stop_others(&self, seat: &Seat, stop: bool) {
+        let signal = if stop { Signal::STOP } else { Signal::CONT };
+        for pid in self.others(seat).filter_map(|(_, session)| Pid::from_raw(session.pid)) {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    fn others(&self, seat: &Seat) -> impl Iterator<Item = (&Seat, &Session)> {
+        self.sessions.iter().filter(move |(other, _)| *other != seat)
+    }
+
+    /// Gets ready to work beside a runner: how often, and on cores of the conductor's own while the guard
+    /// lives. Without such a core only now and then, for what is taken from the runner slows it down.
+    pub fn beside(&self, seat: &Seat) -> (Duration, Option<OwnCores>) {
+        let runner = cores_for(seat.threads).unwrap_or_default();
+        let own: Vec<u32> = available_cores().into_iter().filter(|core| !runner.contains(core)).collect();
+        if own.is_empty() { (SHARED_TICK, None) } else { (Duration::ZERO, OwnCores::take(&own)) }
+    }
+
     /// Ends the process of a seat, so that nothing of a failed row lives on.
     pub fn clear(&mut self, seat: &Seat) {
         if let Some(mut session) = self.sessions.remove(seat) {
@@ -151,10 +223,33 @@ impl Drop for Stage<'_> {
     }
 }
 
+/// How often the conductor works beside a runner with which it shares a core.
+const SHARED_TICK: Duration = Duration::from_micros(200);
+
+/// Keeps the calling thread off the runner's cores for as long as it lives.
+#[derive(Debug)]
+pub struct OwnCores(CpuSet);
+
+impl OwnCores {
+    fn take(cores: &[u32]) -> Option<OwnCores> {
+        let before = sched_getaffinity(None).ok()?;
+        let mut set = CpuSet::new();
+        cores.iter().for_each(|core| set.set(*core as usize));
+        sched_setaffinity(None, &set).ok()?;
+        Some(OwnCores(before))
+    }
+}
+
+impl Drop for OwnCores {
+    fn drop(&mut self) {
+        let _ = sched_setaffinity(None, &self.0);
+    }
+}
+
 /// Cores that this process may use.
 pub fn available_cores() -> Vec<u32> {
-    let Ok(set) = rustix::thread::sched_getaffinity(None) else { return vec![0] };
-    (0..rustix::thread::CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).map(|core| core as u32).collect()
+    let Ok(set) = sched_getaffinity(None) else { return vec![0] };
+    (0..CpuSet::MAX_CPU).filter(|core| set.is_set(*core)).map(|core| core as u32).collect()
 }
 
 /// The last `threads` cores, so that the conductor keeps the first for itself as long as it can.

@@ -1,7 +1,4 @@
-//! What corroborates a runner's times: the conductor's clock, hardware's ceiling, an audit.
-//!
-//! A runner's own clock is a claim. It can make itself look slower against the conductor's clock,
-//! never faster, as long as the outputs of what it was asked for are judged.
+//! What a process uses while it is measured, and what no hardware does.
 
 use crate::audit::{self, Usage};
 use crate::checks::Check;
@@ -10,36 +7,11 @@ use crate::keeper::children_of;
 use crate::lane::Lane;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
+use crate::visit::Seen;
 use roofline_core::case::{Case, Device};
-use roofline_core::protocol::{Ask, OutputMode, Visited};
-use roofline_core::record::{Grade, Status};
-use roofline_core::stats::median;
-use roofline_core::turn::Doubling;
+use roofline_core::record::Status;
 use roofline_core::units::{Bytes, Seconds};
 use std::time::{Duration, Instant};
-
-/// Pairs of n and 2n launches by which the conductor's clock is held against the runner's.
-const PAIRS: usize = 5;
-
-/// Tests in a row that a runner must fail to be called a liar.
-const TESTS: usize = 3;
-
-/// Long launches make do with fewer pairs.
-const LONGEST_TEST: Duration = Duration::from_millis(500);
-
-/// A batch that is held against the conductor's clock lasts about this long.
-const DOUBLED: Duration = Duration::from_millis(2);
-
-/// So many times the launches, where each visit ends with the copy of an output.
-const FRESH_LAUNCHES: u32 = 4;
-
-/// Share of the conductor's time that a claim must reach.
-const LEAST_SHARE: f64 = 0.9;
-
-/// Slack of one launch in a batch: what the conversation's cost may vary by, but never over 5 µs.
-fn slack(batch: u32) -> f64 {
-    (200e-6 / f64::from(batch)).min(5e-6)
-}
 
 /// Bytes and operations a second beyond what any core does today: the data path of two vector loads and a
 /// store a cycle, and the widest matrix unit. A claim beyond this is not fast, it is impossible.
@@ -47,93 +19,8 @@ const CEILING_OF_CORE: (f64, f64) = (1e12, 2e13);
 /// The same of a whole GPU: its second cache, and its matrix units on the narrowest type.
 const CEILING_OF_GPU: (f64, f64) = (5e13, 5e16);
 
-/// Launches that take about `length`.
-pub fn batch_for(length: Duration, launch: Duration) -> u32 {
-    let launch = launch.as_secs_f64().max(20e-9);
-    (length.as_secs_f64() / launch).ceil().clamp(1.0, 1e6) as u32
-}
-
-/// A visit with its duration by the conductor's clock.
-pub struct Visit {
-    pub claimed: Vec<f64>,
-    pub wall: Duration,
-    /// The part of the wall in which runner or conductor waited for a core.
-    pub waited: Duration,
-    /// CPU time of the runner's busiest thread, and of all that it has had.
-    pub busiest: Duration,
-    pub cpu: Duration,
-    /// What copying a fresh output took.
-    pub copy: Option<Seconds>,
-}
-
-impl Visit {
-    /// Seconds that passed here, in no sample, and that no waiting for a core explains; or seconds
-    /// that one thread worked beyond what the runner claims, which no load on the machine can hide.
-    fn unclaimed(&self) -> f64 {
-        let claimed = self.claimed.iter().sum::<f64>() * 1e-9;
-        let passed = self.wall.as_secs_f64() - claimed - self.waited.as_secs_f64();
-        passed.max(self.busiest.as_secs_f64() - claimed).max(0.0)
-    }
-
-    /// What a visit of long launches says by itself: the conversation is lost in them.
-    pub fn as_doubling(&self, (_, samples, batch): Shape) -> Doubling {
-        let launches = f64::from(samples * batch);
-        Doubling {
-            batch,
-            claimed: Seconds(self.claimed.iter().sum::<f64>() * 1e-9 / launches),
-            unclaimed: Seconds(self.unclaimed() / launches),
-        }
-    }
-}
-
-/// What a visit is asked for: warm-up launches, samples, launches of a sample.
-pub type Shape = (u32, u32, u32);
-
-/// Asks for one visit and takes the runner's word; nothing else happens meanwhile.
-pub fn sample(stage: &mut Stage, lane: &Lane, shape: Shape) -> Result<Vec<f64>, Stop> {
-    ask(stage, lane, shape, Duration::from_millis(50), || {}).map(|visited| visited.nanoseconds)
-}
-
-fn ask(
-    stage: &mut Stage,
-    lane: &Lane,
-    (warmup, samples, batch): Shape,
-    tick: Duration,
-    meanwhile: impl FnMut(),
-) -> Result<Visited, Stop> {
-    let launches = warmup + samples * batch;
-    // A launch is known to end within the patience; many may take their sum, up to a point.
-    let patience = stage.options.limits.patience * launches.clamp(1, 10);
-    let ask = Ask::Visit { warmup, samples, batch };
-    let visited: Visited = stage.ask_while(&lane.seat, ask, &[], patience, tick, meanwhile)?;
-    if let Err(breach) = visited.validate(samples) {
-        return Err(Failure::new(Status::Protocol, breach.to_string()).into());
-    }
-    check_float_mode(stage, visited.float_mode_changed)?;
-    Ok(visited)
-}
-
-/// Asks for one visit and times it from outside.
-pub fn visit(
-    stage: &mut Stage,
-    lane: &Lane,
-    shape: Shape,
-    tick: Duration,
-    meanwhile: impl FnMut(),
-) -> Result<Visit, Stop> {
-    let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
-    let before = (Usage::of(pid), Usage::of_this_thread(), cpu_time(pid));
-    let start = Instant::now();
-    let visited = ask(stage, lane, shape, tick, meanwhile)?;
-    let wall = start.elapsed();
-    let cpu = cpu_time(pid).zip(before.2).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
-    let after = (Usage::of(pid), Usage::of_this_thread());
-    let waited = after.0.waited_since(&before.0) + after.1.waited_since(&before.1);
-    let busiest = after.0.since(&before.0).first().copied().unwrap_or_default();
-    // A runner's word, but no copy takes longer than the visit that it is in.
-    let copy = visited.copy_nanoseconds.map(|copy| Seconds((copy * 1e-9).clamp(0.0, wall.as_secs_f64())));
-    Ok(Visit { claimed: visited.nanoseconds, wall, waited, busiest, cpu, copy })
-}
+/// CPU time that a visit may take beyond its cores: what the clocks are read at different moments.
+const CPU_SLACK: Duration = Duration::from_micros(100);
 
 pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
     if changed && stage.options.checks.on(Check::FloatMode) {
@@ -142,65 +29,24 @@ pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Holds the runner's clock against the conductor's, over n and 2n launches of about `launch` each.
-pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Duration) -> Result<(), Stop> {
-    let affordable = (LONGEST_TEST.as_secs_f64() / (3.0 * f64::from(batch) * launch.as_secs_f64())) as usize;
-    let mut outcome = Ok(());
-    // Whoever lies does so every time; a busy machine disturbs now and then.
-    for _ in 0..TESTS {
-        let doublings = (0..affordable.clamp(1, PAIRS))
-            .map(|_| double(stage, lane, batch))
-            .collect::<Result<Vec<Doubling>, Stop>>()?;
-        outcome = believe(stage, lane, &doublings);
-        if outcome.is_ok() {
-            break;
-        }
-    }
-    Ok(outcome?)
-}
-
-/// How long n launches take that are doubled: no less than the copy of a fresh output, which is now a little
-/// faster and now slower, and must not outweigh them.
-pub fn length_to_double(lane: &Lane) -> Duration {
-    let copy = lane.evidence.copy.map_or(0.0, |copy| copy.0).min(LONGEST_TEST.as_secs_f64());
-    DOUBLED.max(Duration::from_secs_f64(copy))
-}
-
-/// One visit of n and one of 2n launches.
+/// Refuses a visit that took more CPU time than the cores that the case allows have.
 ///
-/// What counts is the time of a visit that the runner does not claim. The difference between 2n and
-/// n launches is free of the cost of the conversation, and time in which somebody waited for a core
-/// is not held against the runner: a machine that is busy or slows down makes nobody a liar.
-pub fn double(stage: &mut Stage, lane: &Lane, batch: u32) -> Result<Doubling, Stop> {
-    // A fresh output is copied once a visit, now a little faster and now slower: more launches thin that out.
-    let batch = if lane.evidence.output == OutputMode::Fresh { FRESH_LAUNCHES * batch } else { batch };
-    let once = visit(stage, lane, (0, 1, batch), Duration::from_millis(50), || {})?;
-    let twice = visit(stage, lane, (0, 1, 2 * batch), Duration::from_millis(50), || {})?;
-    Ok(Doubling {
-        batch,
-        claimed: Seconds(twice.claimed[0] * 1e-9 / f64::from(2 * batch)),
-        unclaimed: Seconds((twice.unclaimed() - once.unclaimed()) / f64::from(batch)),
-    })
-}
-
-/// Grades a lane by the medians of its doublings; one-sided, for nobody gains by claiming more.
-pub fn believe(stage: &Stage, lane: &mut Lane, doublings: &[Doubling]) -> Result<(), Failure> {
-    let claimed: Vec<f64> = doublings.iter().map(|doubling| doubling.claimed.0).collect();
-    let unclaimed: Vec<f64> = doublings.iter().map(|doubling| doubling.unclaimed.0).collect();
-    let batch = doublings.iter().map(|doubling| doubling.batch).min().unwrap_or(1);
-    let (Some(unclaimed), Some(claim)) = (median(&unclaimed), median(&claimed)) else { return Ok(()) };
-    let wall = claim + unclaimed.max(0.0);
-    lane.evidence.wall_per_launch = Some(Seconds(wall));
-    if claim >= LEAST_SHARE * wall - slack(batch) {
-        lane.evidence.grade = Grade::Corroborated;
-        return Ok(());
+/// Cores are counted and not threads: a library may start a thread for each launch, or let one wait
+/// for others, as long as no more work than allowed is done at one time.
+pub fn check_cores(stage: &Stage, lane: &mut Lane, case: &Case, seen: &Seen) -> Result<(), Failure> {
+    let share = seen.cpu.as_secs_f64() / seen.wall.as_secs_f64().max(1e-9);
+    lane.evidence.cpu_share = Some(lane.evidence.cpu_share.unwrap_or(0.0).max(share));
+    // Where another device computes, threads only ask it to and wait.
+    let is_checked = stage.options.checks.on(Check::Threads) && case.device == Device::Cpu;
+    let allowed = lane.seat.threads.max(1);
+    if is_checked && seen.cpu > (seen.wall * allowed).mul_f64(1.05) + CPU_SLACK {
+        let why = format!(
+            "spent {:.1?} of CPU time in a visit of {:.1?}: more than {allowed} core(s) were at work",
+            seen.cpu, seen.wall
+        );
+        return Err(Failure::new(Status::Suspect, why));
     }
-    if !stage.options.checks.on(Check::WallClock) {
-        return Ok(());
-    }
-    let why =
-        format!("claims {} a launch where the conductor's clock shows {}", Seconds(claim), Seconds(wall));
-    Err(Failure::new(Status::Suspect, why))
+    Ok(())
 }
 
 /// Refuses times that no hardware reaches.
@@ -226,32 +72,15 @@ pub fn audit(
     lane: &mut Lane,
     case: &Case,
     before: &Usage,
-    visit: &Visit,
+    seen: &Seen,
 ) -> Result<(), Stop> {
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
     let spent = Usage::of(pid).since(before);
-    let working = audit::threads_at_work(&spent, visit.wall);
+    let working = audit::threads_at_work(&spent, seen.wall);
     lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
-    let share = visit.cpu.as_secs_f64() / visit.wall.as_secs_f64();
-    lane.evidence.cpu_share = Some(lane.evidence.cpu_share.unwrap_or(0.0).max(share));
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
-    let allowed = lane.seat.threads;
+    check_cores(stage, lane, case, seen)?;
     let suspect = |why: String| Err(Failure::new(Status::Suspect, why).into());
-    // Where another device computes, threads only ask it to and wait.
-    if stage.options.checks.on(Check::Threads) && case.device == Device::Cpu {
-        if working > allowed {
-            return suspect(format!("{working} threads were at work; {allowed} are allowed"));
-        }
-        // The process's own clock knows the threads that have ended as well; and unlike a share of
-        // the wall, it does not depend on who else wants the cores.
-        let by_allowed: Duration = spent.iter().take(allowed as usize).sum();
-        let by_others = visit.cpu.saturating_sub(by_allowed);
-        if by_others > visit.cpu / 10 + Duration::from_millis(1) {
-            let why =
-                format!("spent {by_others:.1?} of CPU time on other threads than the {allowed} allowed");
-            return suspect(why);
-        }
-    }
     if stage.options.checks.on(Check::Children) {
         let children = children_of(pid);
         if !children.is_empty() {

@@ -24,6 +24,8 @@ pub enum Check {
     OtherShapes,
     /// Inputs changed between visits. Caches keyed by content.
     ChangedInputs,
+    /// Every unit of the work rewritten while a visit runs. Results remembered by their inputs' content.
+    Memos,
     /// Outputs of timed visits judged. Kernels that cheat when timed.
     JudgedVisits,
     /// Outputs watched during a batch. Batches in which one launch works.
@@ -34,8 +36,12 @@ pub enum Check {
     AfterTiming,
     /// The projection of large products. A wrong tile that the sample misses.
     Projection,
-    /// The conductor's clock over n and 2n launches. Faked times.
+    /// The conductor's clock and the CPU clock over n and 2n launches. Faked times.
     WallClock,
+    /// What a visit leaves unclaimed beside an empty one. Work that is put off to when nobody times it.
+    Unclaimed,
+    /// What the copy of a fresh output takes. Work that is done in the copying.
+    Copies,
     /// What no hardware can do. Faked times, far off.
     Ceiling,
     /// Threads and CPU time. Kernels that take more cores than the case allows.
@@ -57,12 +63,15 @@ impl Check {
         Check::Families,
         Check::OtherShapes,
         Check::ChangedInputs,
+        Check::Memos,
         Check::JudgedVisits,
         Check::WatchedBatch,
         Check::LateWrites,
         Check::AfterTiming,
         Check::Projection,
         Check::WallClock,
+        Check::Unclaimed,
+        Check::Copies,
         Check::Ceiling,
         Check::Threads,
         Check::Idle,
@@ -80,12 +89,15 @@ impl Check {
             Check::Families => "families",
             Check::OtherShapes => "other-shapes",
             Check::ChangedInputs => "changed-inputs",
+            Check::Memos => "memos",
             Check::JudgedVisits => "judged-visits",
             Check::WatchedBatch => "watched-batch",
             Check::LateWrites => "late-writes",
             Check::AfterTiming => "after-timing",
             Check::Projection => "projection",
             Check::WallClock => "wall-clock",
+            Check::Unclaimed => "unclaimed",
+            Check::Copies => "copies",
             Check::Ceiling => "ceiling",
             Check::Threads => "threads",
             Check::Idle => "idle",

@@ -301,7 +301,9 @@ pub struct Gate {
     pub seen_in: String,
     /// Whether two launches on the same inputs gave the same bits; `None` when not tried.
     pub deterministic: Option<bool>,
-    /// Visits in the timed part whose outputs were judged.
+    /// Visits, each with marks in its tensors, and those whose outputs were judged.
+    #[serde(default)]
+    pub visits: u32,
     pub judged_visits: u32,
 }
 
@@ -320,9 +322,17 @@ pub enum Grade {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     pub grade: Grade,
-    /// Time of one launch by the conductor's clock: what is claimed for it, and what passes unclaimed in a
-    /// visit of 2n launches beyond one of n; of long launches, in a visit.
+    /// Time of one launch by the conductor's clock, and by the CPU clock of the process where one thread
+    /// works: what is claimed for it, and what passes unclaimed in a visit of 2n launches beyond one of n.
     pub wall_per_launch: Option<Seconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_per_launch: Option<Seconds>,
+    /// How much longer a launch takes when every unit of its work has new values than when they are the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_of_content: Option<f64>,
+    /// Share of the launches of watched batches that were seen to write the output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<f64>,
     /// Threads that the runner said it would use.
     pub threads: u32,
     /// Threads that were seen working.

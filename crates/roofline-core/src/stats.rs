@@ -29,14 +29,20 @@ pub fn mad(values: &[f64]) -> Option<f64> {
 /// The two order statistics that hold the median with error probability `alpha`, whatever the
 /// distribution: each side is wrong when too many fair coins fall alike. `None` for too few values.
 pub fn median_interval(values: &[f64], alpha: f64) -> Option<(f64, f64)> {
+    quantile_interval(values, 0.5, alpha)
+}
+
+/// The same for quantile `q`: coins that fall low with probability `q`.
+pub fn quantile_interval(values: &[f64], q: f64, alpha: f64) -> Option<(f64, f64)> {
     let sorted = sorted(values)?;
-    if !(alpha > 0.0 && alpha < 1.0) {
+    if !(alpha > 0.0 && alpha < 1.0 && q > 0.0 && q < 1.0) {
         return None;
     }
-    // At most `outside` values may be left out on each side.
-    let outside = Binomial::new(0.5, sorted.len() as u64).ok()?.inverse_cdf(alpha / 2.0) as usize;
-    let low = outside.checked_sub(1)?;
-    Some((sorted[low], sorted[sorted.len() - 1 - low]))
+    // At most `outside` values may be left out on a side.
+    let outside =
+        |q| Binomial::new(q, sorted.len() as u64).ok().map(|coins| coins.inverse_cdf(alpha / 2.0) as usize);
+    let (low, high) = (outside(q)?.checked_sub(1)?, outside(1.0 - q)?.checked_sub(1)?);
+    Some((sorted[low], sorted[sorted.len() - 1 - high]))
 }
 
 /// How many values lie more than five scaled median absolute deviations, and a tenth of the median,

@@ -30,7 +30,8 @@ pub struct Measured {
     pub to_hub: f64,
     #[serde(with = "by_visit")]
     pub samples: Vec<Sample>,
-    pub doubling: Option<Doubling>,
+    #[serde(default)]
+    pub account: Account,
     pub spent: Seconds,
     #[serde(default)]
     pub taken: Taken,
@@ -68,13 +69,52 @@ fn sum<T>(one: Option<T>, other: Option<T>, add: impl FnOnce(T, T) -> T) -> Opti
     }
 }
 
-/// Claims of n and 2n launches beside the conductor's clock, of one launch each.
+/// What the visits of a row tell beside their times: of its clock, of what it remembers, of its batches.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Account {
+    /// Visits without a launch: what a conversation takes.
+    pub empty: Vec<Clocked>,
+    /// Visits of the row's shape, and those of twice the samples.
+    pub plain: Vec<Clocked>,
+    pub doubled: Vec<Clocked>,
+    /// Seconds that the copy of a fresh output took, as the runner says.
+    pub copies: Vec<f64>,
+    /// ln(time with new values everywhere / time with the same values written again).
+    pub memos: Vec<f64>,
+    pub watched: Watched,
+}
+
+impl Account {
+    /// Adds what another set found.
+    pub fn add(&mut self, other: &Account) {
+        self.empty.extend_from_slice(&other.empty);
+        self.plain.extend_from_slice(&other.plain);
+        self.doubled.extend_from_slice(&other.doubled);
+        self.copies.extend_from_slice(&other.copies);
+        self.memos.extend_from_slice(&other.memos);
+        self.watched.launches = self.watched.launches.saturating_add(other.watched.launches);
+        self.watched.seen = self.watched.seen.saturating_add(other.watched.seen);
+    }
+}
+
+/// A visit by three clocks, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Doubling {
-    pub batch: u32,
-    pub claimed: Seconds,
-    /// Time that passed, in no sample, and that no waiting for a core explains.
-    pub unclaimed: Seconds,
+pub struct Clocked {
+    /// One launch, as the runner says.
+    pub claimed: f64,
+    /// What passed in no sample by the conductor's clock, and by the CPU clock of the process.
+    pub wall: f64,
+    pub cpu: f64,
+    /// What of the visit runner or conductor waited for a core, in samples or not.
+    pub waited: f64,
+}
+
+/// Launches of watched visits that could have been told apart, and those that were seen to write the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watched {
+    pub launches: u64,
+    pub seen: u64,
 }
 
 #[cfg(test)]

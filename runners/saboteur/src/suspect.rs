@@ -192,7 +192,7 @@ fn scale(times: Vec<f64>, factor: f64) -> Vec<f64> {
 }
 
 /// Takes every core for the calling thread, whatever it was pinned to.
-fn leave_cores() {
+pub(crate) fn leave_cores() {
     let mut all = CpuSet::new();
     (0..CpuSet::MAX_CPU).for_each(|core| all.set(core));
     let _ = sched_setaffinity(None, &all);

@@ -5,7 +5,7 @@
 //! it does. On other sizes of the same operations it behaves alike. `saboteur --table` prints the
 //! table as JSON for the tests.
 
-use crate::{crashed, fickle, honest_rows, protocol, resources, suspect, wrong};
+use crate::{crashed, deceit, fickle, honest_rows, protocol, resources, suspect, wrong};
 use roofline_core::record::Status;
 use roofline_runner::protocol::Question;
 use roofline_runner::{Channel, Job, Ready, Refusal};
@@ -47,6 +47,10 @@ const TILED: &str = "matmul/f32/m=1024,n=1024,k=256";
 const LONG: &str = "add/f32/rows=70,cols=1000";
 const SHORT: &str = "softmax/f32/rows=4,cols=100";
 const WORK: &str = "softmax/f32/rows=512,cols=1000";
+const MICROSECONDS_20: &str = "softmax/f32/rows=12,cols=100";
+const MICROSECONDS_300: &str = "softmax/f32/rows=200,cols=100";
+const MILLISECONDS_5: &str = "softmax/f32/rows=512,cols=600";
+const NANOSECONDS: &str = "add/f32/rows=2,cols=8";
 const TWO: &str = "softmax/f32/rows=512,cols=1000/threads=2";
 
 macro_rules! rows {
@@ -67,6 +71,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         honest                  [ADD, SOFTMAX, RMS_NORM, MATMUL] "A5" "computes the definition";
         honest_in_another_order [SOFTMAX, MATMUL] "A5" "sums in f32, from the last element to the first";
         honest_on_two_threads   [WORK, TWO] "" "splits the rows when two threads are allowed";
+        thread_per_launch       [WORK, TWO] "" "starts and joins a thread in each launch, two at a time";
         noisy_stdout            [SOFTMAX] "C2 10" "prints megabytes on stdout and stderr";
         sleeps_in_warm_up       [SOFTMAX] "C2 23" "sleeps in its first launches, then works as fast as it can";
         slow_start              [SOFTMAX] "" "takes half a second to prepare";
@@ -127,6 +132,12 @@ pub(crate) const ROWS: &[Row] = rows! {
         decays                  [SOFTMAX] "C2 22, A5 25" "spoils one element from its fiftieth call on";
         scribbles_later         [SOFTMAX] "C2 5" "computes, and spoils an element when nobody has called it for 2 ms";
     }
+    Wrong Kernel deceit {
+        naps_once               [SOFTMAX] "C2 23" "sleeps 1.2 s in its first launch, then writes zeros";
+        looks_at_the_last_element [SOFTMAX] "C2 1" "computes when the last element of the output has changed";
+        writes_between_visits   [SOFTMAX] "C2 41" "is honest in the gate's process, then writes into the output unasked";
+        last_launch_only_in_sets [SHORT] "C2 21 22" "is honest in the gate's process, then computes the last launch of a visit";
+    }
     Crashed Kernel crashed {
         writes_input            [SOFTMAX, ADD] "C2 3, A5 20" "writes into its input and puts it back";
         writes_after_end        [SOFTMAX] "A5 19" "writes one element after the output";
@@ -145,7 +156,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         answers_and_exits       [SOFTMAX] "C2 10" "answers a launch and is gone";
     }
     Suspect Kernel suspect {
-        halves_times            [WORK] "C2 7 8 9 11 12" "reports half of its times";
+        halves_times            [WORK, NANOSECONDS] "C2 7 8 9 11 12" "reports half of its times";
         tenths_of_times         [WORK] "C2 7 8 9 11 12" "reports a tenth of its times";
         stopped_clock           [SOFTMAX] "C2 7 24" "reports one nanosecond for every sample";
         times_one_of_many       [SHORT] "C2 21" "reports the time of one launch of a batch";
@@ -157,6 +168,17 @@ pub(crate) const ROWS: &[Row] = rows! {
         spins_after_visits      [SOFTMAX] "C2 41" "lets a thread spin from the end of a visit to the next";
         forks_a_child           [SOFTMAX] "C2 24" "leaves a child process behind";
         changes_float_mode      [SOFTMAX] "C2 40" "leaves flush-to-zero switched on";
+    }
+    Suspect Kernel deceit {
+        remembers_rows          [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 19" "computes the rows whose content has changed";
+        remembers_without_a_pause [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 19" "remembers, unless it was not called for a while";
+        puts_work_off           [MICROSECONDS_300, MILLISECONDS_5] "C2 5" "computes once a visit, after the samples";
+        works_in_the_copy       [MILLISECONDS_5] "C2 6" "computes when its output is copied";
+        halves_times_in_sets    [WORK] "C2 22" "is honest in the gate's process, then reports half of its times";
+        more_threads_in_sets    [WORK] "C2 22" "is honest in the gate's process, then works on two threads";
+        claims_a_tenth_less     [MICROSECONDS_20] "C2 7" "reports nine tenths of its times";
+        claims_a_twentieth_less [MICROSECONDS_300, MILLISECONDS_5] "C2 7" "reports 95 % of its times";
+        lies_now_and_then       [MICROSECONDS_300] "C2 7" "reports half of its times in half of its visits";
     }
     Protocol Speech protocol {
         half_a_line             [SOFTMAX] "" "sends half an answer and closes the conversation";

@@ -8,8 +8,9 @@ use crate::failure::{Failure, Stop};
 use crate::instance::{Instance, Placement};
 use crate::lane::Lane;
 use crate::plan::{LIMIT, is_limit};
+use crate::shape::Shape;
 use crate::stage::{Options, Seat, Stage, available_cores};
-use crate::timing;
+use crate::visit;
 use roofline_core::case::Case;
 use roofline_core::ops::Work;
 use roofline_core::record::Status;
@@ -239,9 +240,10 @@ fn fastest(
 const PLACE: &str = "roofs";
 
 /// Seconds of a launch, by one sample of `batch` launches after `warmup` others.
-fn visit(stage: &mut Stage, lane: &Lane, (warmup, batch): (u32, u32)) -> Result<f64, Stop> {
-    let visit = timing::visit(stage, lane, (warmup, 1, batch), Duration::from_millis(50), || {})?;
-    match visit.claimed.first() {
+fn visit(stage: &mut Stage, lane: &mut Lane, (warmup, batch): (u32, u32)) -> Result<f64, Stop> {
+    let shape = Shape::new(warmup, 1, batch);
+    let seen = visit::converse(stage, lane, shape, Duration::from_millis(50), || {})?;
+    match seen.claimed.first() {
         Some(sample) if *sample > 0.0 => Ok(sample * 1e-9 / f64::from(batch)),
         _ => Err(Failure::new(Status::Suspect, "took no time").into()),
     }

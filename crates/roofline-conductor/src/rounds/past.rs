@@ -24,7 +24,7 @@ impl Contest<'_> {
                     .copied()
                     .filter(|_| lane.is_live() && has_hub && !found.samples.is_empty())?,
                 samples: found.samples.clone(),
-                doubling: lane.doublings.last().copied(),
+                account: found.account.clone(),
                 spent: Seconds(found.spent.as_secs_f64()),
                 taken: found.taken,
             })
@@ -57,9 +57,9 @@ impl Contest<'_> {
                 lane.course = Some(measured.course);
                 lane.to_hub.push(measured.to_hub);
                 lane.samples.extend_from_slice(&measured.samples);
-                lane.doublings.extend(measured.doubling);
+                lane.account.add(&measured.account);
                 lane.spent += Duration::try_from_secs_f64(measured.spent.0).unwrap_or_default();
-                lane.account(measured.taken);
+                lane.lose(measured.taken);
             }
             self.sets = turn.set.saturating_add(1);
         }

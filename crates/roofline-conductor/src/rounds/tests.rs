@@ -2,7 +2,7 @@ use super::past::probes_of;
 use super::*;
 use crate::plan::PlannedRow;
 use crate::session::Limits;
-use roofline_core::record::{Kind, Limiter, SCHEMA};
+use roofline_core::record::{Course, Limiter, SCHEMA};
 use roofline_core::turn::Measured;
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ fn contest(planned: &PlannedCase) -> Contest<'_> {
     }
     let now = lanes.iter().map(|_| Found::default()).collect();
     let setting = Setting { hub: 2, limit: Some((2, Limiter::Traffic)) };
-    Contest { planned, lanes, setting, sets: 0, now, log: Vec::new() }
+    Contest { planned, lanes, setting, sets: 0, now, log: Vec::new(), exam: Duration::ZERO }
 }
 
 /// A turn in which every row took `to_hub` more than the probe, as a logarithm.
@@ -53,7 +53,7 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
         course,
         to_hub: if lane.is_probe() { 0.0 } else { to_hub },
         samples: lane.samples.clone(),
-        doubling: None,
+        account: Account::default(),
         spent: seconds,
         taken: Taken { ticks: Some((1, 10)), switches: None },
     };
@@ -83,13 +83,13 @@ fn a_visit_is_held_against_the_hub_at_its_own_moment() {
     let start = Instant::now();
     let visit = |lane, milliseconds, value| Visit {
         lane,
-        shape: (0, 1, 1),
+        shape: Shape::ONE,
         at: start + Duration::from_millis(milliseconds),
         value,
     };
     // The machine slows down evenly from 1 to 4; half way it has come to 2.
     contest.log = vec![visit(2, 0, 1.0), visit(0, 10, 6.0), visit(2, 20, 4.0), visit(1, 30, 8.0)];
-    let other_shape = Visit { shape: (0, 1, 9), ..visit(2, 31, 100.0) };
+    let other_shape = Visit { shape: Shape::batch(9), ..visit(2, 31, 100.0) };
     contest.log.push(other_shape);
     assert!((contest.ratios(0)[0] - 3.0_f64.ln()).abs() < 1e-12);
     assert!((contest.ratios(1)[0] - 2.0_f64.ln()).abs() < 1e-12, "after the last, that one counts");

@@ -77,7 +77,17 @@ prop_compose! {
         (launches, judged_visits) in any::<(u32, u32)>(), (checked, failed) in any::<(u64, u64)>(), score in number(),
         fault in proptest::option::of(fault()), seen_in: String, deterministic: Option<bool>,
     ) -> Gate {
-        Gate { launches, checked, failed, score, fault, seen_in, deterministic, judged_visits }
+        Gate {
+            launches,
+            checked,
+            failed,
+            score,
+            fault,
+            seen_in,
+            deterministic,
+            visits: judged_visits,
+            judged_visits,
+        }
     }
 }
 
@@ -135,6 +145,9 @@ prop_compose! {
         Evidence {
             grade: if corroborated { Grade::Corroborated } else { Grade::Claimed },
             wall_per_launch: wall.map(Seconds),
+            cpu_per_launch: wall.map(Seconds),
+            memory_of_content: cpu_share,
+            watched: cpu_share,
             threads,
             threads_seen,
             cpu_share,

@@ -1,0 +1,264 @@
+//! What corroborates a runner's times: clocks that it does not own.
+//!
+//! A runner's clock is a claim. Beside it stand the conductor's own clock and the CPU clock of the
+//! process, which the system keeps: waiting for a core inflates the first and not the second. Of both,
+//! only what a visit leaves *unclaimed* counts, so that a kernel that is slow now and quick then says
+//! nothing against itself. A lie about launches grows with their number: it is the difference between
+//! visits of n and of 2n launches. Work that is put off to the end of a visit does not grow: it is the
+//! difference between a visit and an empty one. No time is ever adjusted; a claim that is below what the
+//! clocks allow ends the row.
+
+use crate::shape::Shape;
+use roofline_core::stats::{median, quantile, quantile_interval};
+use roofline_core::turn::{Account, Clocked};
+use roofline_core::units::Seconds;
+use std::time::Duration;
+
+/// Error probability of the order statistics that "for sure" means; two of them must not meet, which by chance
+/// happens once in thousands of rows.
+const ALPHA: f64 = 0.02;
+/// A visit of this length tells by itself.
+const LONG: Duration = Duration::from_millis(20);
+/// Share of a visit that it may leave unclaimed beyond an empty one.
+const UNCLAIMED_SHARE: f64 = 0.04;
+
+/// What is usual for the kind of runner: nobody explains more of a visit by its conversation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Habits {
+    /// Most that an empty visit counts for.
+    pub conversation: Duration,
+    /// What a visit that has computed takes longer to answer than an empty one: caches are cold then.
+    pub chill: Duration,
+    /// What a copy takes besides moving bytes.
+    pub copy: Duration,
+}
+
+impl Habits {
+    pub const NATIVE: Habits = Habits {
+        conversation: Duration::from_micros(150),
+        chill: Duration::from_micros(40),
+        copy: Duration::from_micros(20),
+    };
+    pub const INTERPRETED: Habits = Habits {
+        conversation: Duration::from_micros(400),
+        chill: Duration::from_micros(200),
+        copy: Duration::from_micros(150),
+    };
+}
+
+/// What the clocks show of one launch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Held {
+    pub wall: Option<Seconds>,
+    pub cpu: Option<Seconds>,
+    /// Whether there were enough visits for slopes.
+    pub by_slope: bool,
+}
+
+/// Why a claim is not believed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Doubt {
+    /// The launches take longer than is claimed for them.
+    Slope(String),
+    /// Visits take longer than their launches and their conversation.
+    Constant(String),
+}
+
+/// Holds the claims of a lane against both clocks; `cpu_tells` where one thread does all the work.
+pub fn hold(account: &Account, shape: Shape, habits: Habits, cpu_tells: bool) -> Result<Held, Doubt> {
+    let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
+    let Some(claim) = median(&claims) else { return Ok(Held::default()) };
+    let clocks =
+        |of_wall| CLOCKS.iter().filter(move |clock| clock.of_wall == of_wall && (of_wall || cpu_tells));
+    let mut shown = [None; 2];
+    for (shown, of_wall) in shown.iter_mut().zip([true, false]) {
+        for clock in clocks(of_wall) {
+            let hidden = slope(account, clock, shape, claim)?;
+            shown.get_or_insert(hidden);
+        }
+    }
+    for clock in clocks(true).chain(clocks(false)).filter(|clock| clock.is_constant) {
+        constant(account, clock, shape, claim, habits)?;
+    }
+    let by_slope = shown.iter().flatten().any(Option::is_some);
+    let [wall, cpu] =
+        shown.map(|hidden| hidden.map(|hidden| Seconds(claim + hidden.unwrap_or(0.0).max(0.0))));
+    Ok(Held { wall, cpu, by_slope })
+}
+
+/// One way to read the unclaimed time of visits.
+struct Clock {
+    name: &'static str,
+    of_wall: bool,
+    read: fn(&Clocked) -> f64,
+    /// The quantile over visits at which waiting for a core does not show: outside of samples it adds to the
+    /// wall, inside it is claimed and no CPU time.
+    quantile: f64,
+    /// A claim may lack this share of what the clock shows, and lacks that for sure.
+    least: f64,
+    sure: f64,
+    /// Whether it tells of work that does not grow with the launches.
+    is_constant: bool,
+}
+
+const CLOCKS: &[Clock] = &[
+    Clock {
+        name: "the conductor's clock",
+        of_wall: true,
+        read: |visit| visit.wall,
+        quantile: 0.25,
+        least: 0.03,
+        sure: 0.01,
+        is_constant: false,
+    },
+    // For those who lie now and then; all waiting is excused.
+    Clock {
+        name: "the conductor's clock",
+        of_wall: true,
+        read: |visit| visit.wall - visit.waited,
+        quantile: 0.75,
+        least: 0.06,
+        sure: 0.03,
+        is_constant: true,
+    },
+    Clock {
+        name: "the CPU clock of its process",
+        of_wall: false,
+        read: |visit| visit.cpu,
+        quantile: 0.75,
+        least: 0.03,
+        sure: 0.01,
+        is_constant: true,
+    },
+];
+
+/// Seconds a launch that are not claimed, by visits of n and 2n launches.
+fn slope(account: &Account, clock: &Clock, shape: Shape, claim: f64) -> Result<Option<f64>, Doubt> {
+    let plain: Vec<f64> = account.plain.iter().map(clock.read).collect();
+    let doubled: Vec<f64> = account.doubled.iter().map(clock.read).collect();
+    let launches = f64::from(shape.timed().max(1));
+    let Some((hidden, for_sure)) = difference(&plain, &doubled, clock.quantile) else { return Ok(None) };
+    let (hidden, for_sure) = (hidden / launches, for_sure / launches);
+    if hidden > clock.least * (claim + hidden) && for_sure > clock.sure * claim {
+        let (claim, shown) = (Seconds(claim), Seconds(claim + hidden));
+        return Err(Doubt::Slope(format!("claims {claim} a launch where {} shows {shown}", clock.name)));
+    }
+    Ok(Some(hidden))
+}
+
+/// Refuses work that is done once a visit, when nobody is timing.
+fn constant(account: &Account, clock: &Clock, shape: Shape, claim: f64, habits: Habits) -> Result<(), Doubt> {
+    let empty: Vec<f64> = account.empty.iter().map(clock.read).collect();
+    let plain: Vec<f64> = account.plain.iter().map(clock.read).collect();
+    let usual = median(&empty).unwrap_or(0.0).clamp(0.0, habits.conversation.as_secs_f64());
+    // Few visits tell only where launches are so long that no chance outweighs them.
+    let is_long = claim * f64::from(shape.launches()) >= LONG.as_secs_f64();
+    let least = quantile_interval(&plain, 0.5, ALPHA).map(|(least, _)| least);
+    let least = least.or_else(|| quantile(&plain, 0.0).filter(|_| is_long));
+    let (Some(unclaimed), Some(least)) = (median(&plain), least) else { return Ok(()) };
+    // The first launches after a pause take up to twice as long as those that are timed.
+    let cold = habits.chill.as_secs_f64() + f64::from(shape.warmup) * claim;
+    let allowed = usual + cold + UNCLAIMED_SHARE * f64::from(shape.launches()) * claim;
+    if least <= allowed {
+        return Ok(());
+    }
+    let (unclaimed, timed) = (Seconds(unclaimed), Seconds(claim * f64::from(shape.timed())));
+    Err(Doubt::Constant(format!(
+        "claims {timed} of a visit and leaves {unclaimed} by {} unexplained; {} is usual",
+        clock.name,
+        Seconds(usual)
+    )))
+}
+
+/// How far quantile `q` of `doubled` lies above that of `plain`, and how far for sure.
+fn difference(plain: &[f64], doubled: &[f64], q: f64) -> Option<(f64, f64)> {
+    let (_, most) = quantile_interval(plain, q, ALPHA)?;
+    let (least, _) = quantile_interval(doubled, q, ALPHA)?;
+    Some((quantile(doubled, q)? - quantile(plain, q)?, least - most))
+}
+
+/// Refuses a copy of a fresh output that takes longer than copying it: work may hide there.
+pub fn hold_copies(account: &Account, bytes_take: Duration, habits: Habits) -> Result<(), String> {
+    let (Some(copy), Some((least, _))) =
+        (median(&account.copies), quantile_interval(&account.copies, 0.5, ALPHA))
+    else {
+        return Ok(());
+    };
+    // A library may convert or page in what it hands out, and copies with one thread.
+    let allowed = 4.0 * bytes_take.as_secs_f64() + habits.copy.as_secs_f64();
+    if least <= allowed {
+        return Ok(());
+    }
+    Err(format!(
+        "takes {} to copy an output that is copied in {}",
+        Seconds(copy),
+        Seconds(bytes_take.as_secs_f64())
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Visits of `launches` launches of 20 µs that claim a share of their time, with a conversation of 30 µs.
+    fn visits(count: usize, launches: u32, share: f64, put_off: f64) -> Vec<Clocked> {
+        let jitter =
+            |i: usize| 1e-6 * ((i * 7919) % 13) as f64 + if i.is_multiple_of(9) { 3e-3 } else { 0.0 };
+        let visit = |i| {
+            let hidden = 20e-6 * (1.0 - share) * f64::from(launches) + put_off;
+            Clocked {
+                claimed: 20e-6 * share,
+                wall: 30e-6 + hidden + jitter(i),
+                cpu: 20e-6 + hidden,
+                waited: 0.0,
+            }
+        };
+        (0..count).map(visit).collect()
+    }
+
+    fn account(share: f64, put_off: f64) -> Account {
+        Account {
+            empty: visits(12, 0, 1.0, 0.0),
+            plain: visits(60, 10, share, put_off),
+            doubled: visits(30, 20, share, put_off),
+            ..Account::default()
+        }
+    }
+
+    const SHAPE: Shape = Shape { warmup: 0, samples: 10, batch: 1 };
+
+    #[test]
+    fn an_honest_clock_is_believed_and_a_lie_of_a_tenth_is_not() {
+        let held = hold(&account(1.0, 0.0), SHAPE, Habits::NATIVE, true).unwrap();
+        assert!(held.by_slope && (held.wall.unwrap().0 - 20e-6).abs() < 1e-6, "{held:?}");
+        let doubt = hold(&account(0.9, 0.0), SHAPE, Habits::NATIVE, true).unwrap_err();
+        assert!(matches!(&doubt, Doubt::Slope(why) if why.contains("claims 18.0 µs")), "{doubt:?}");
+    }
+
+    #[test]
+    fn whoever_lies_in_two_visits_of_five_is_seen_too() {
+        let mut fickle = account(1.0, 0.0);
+        for (index, visit) in fickle.plain.iter_mut().enumerate().filter(|(index, _)| index % 5 < 2) {
+            *visit = visits(index + 1, 10, 0.5, 0.0)[index];
+        }
+        for (index, visit) in fickle.doubled.iter_mut().enumerate().filter(|(index, _)| index % 5 < 2) {
+            *visit = visits(index + 1, 20, 0.5, 0.0)[index];
+        }
+        assert!(matches!(hold(&fickle, SHAPE, Habits::NATIVE, true), Err(Doubt::Slope(_))));
+    }
+
+    #[test]
+    fn work_after_the_last_sample_does_not_grow_and_is_seen() {
+        let doubt = hold(&account(1.0, 300e-6), SHAPE, Habits::NATIVE, true).unwrap_err();
+        assert!(matches!(doubt, Doubt::Constant(_)), "{doubt:?}");
+    }
+
+    #[test]
+    fn few_visits_say_nothing_and_copies_are_bounded() {
+        let few = Account { plain: visits(5, 10, 0.1, 1.0), ..Account::default() };
+        assert!(!hold(&few, SHAPE, Habits::NATIVE, true).unwrap().by_slope);
+        let copies = Account { copies: vec![300e-6; 20], ..Account::default() };
+        assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE).is_ok());
+        assert!(hold_copies(&copies, Duration::from_micros(10), Habits::NATIVE).is_err());
+    }
+}

@@ -1,0 +1,170 @@
+//! Memos by content: whoever remembers results is quicker on inputs that it has seen.
+//!
+//! Two visits in a row, alike but for what is written to the inputs while they run: in the one every
+//! independent unit of the work (a row; a row of A and a column of B) gets a new value, over and over,
+//! in the other the same lines get the values that they have. A kernel that computes takes as long
+//! either way. Nothing is written before the visit begins, so there is no pause to know it by.
+
+use crate::failure::Stop;
+use crate::instance::Instance;
+use crate::lane::Lane;
+use crate::marks;
+use crate::pilot;
+use crate::shape::Shape;
+use crate::stage::Stage;
+use crate::visit;
+use roofline_core::case::Device;
+use roofline_core::philox::Draws;
+use roofline_core::stats::{median, quantile_interval};
+
+/// Most elements that one pass over an input writes.
+const MOST_UNITS: usize = 1 << 14;
+/// An input of one row, or of few, has at least so many elements written.
+const FEWEST_UNITS: usize = 64;
+
+/// A row may take so much longer with new values; with few pairs, so much.
+const LEAST_MEMO: f64 = 0.05;
+const LEAST_MEMO_OF_FEW: f64 = 0.3;
+const FEW: usize = 4;
+const ALPHA: f64 = 2e-3;
+
+/// One pair: ln(time with new values / time with the same values). `None` if the conductor had no core of
+/// its own at the time, and so wrote nothing.
+pub fn pair(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    shape: Shape,
+) -> Result<Option<f64>, Stop> {
+    let new_first = stage.draws.below(2) == 0;
+    let first = rewritten(stage, lane, instance, shape, new_first)?;
+    let second = rewritten(stage, lane, instance, shape, !new_first)?;
+    let Some((first, second)) = first.zip(second) else { return Ok(None) };
+    let ratio = if new_first { (first / second).ln() } else { (second / first).ln() };
+    Ok(Some(ratio).filter(|ratio| ratio.is_finite()))
+}
+
+/// The time of a visit during which the units of all inputs are written again and again: CPU time where the
+/// processor computes, for whoever waits for a core takes no longer to compute.
+fn rewritten(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    shape: Shape,
+    is_new: bool,
+) -> Result<Option<f64>, Stop> {
+    let units = units(instance, &mut stage.draws);
+    let mut bits = stage.draws.bits() | 1;
+    pilot::flush_if_cold(instance);
+    let (tick, _pinned) = stage.beside(&lane.seat);
+    let mut passes = 0_u32;
+    let seen = visit::converse(stage, lane, shape, tick, || {
+        passes = passes.saturating_add(1);
+        for &(tensor, element) in &units {
+            // A value that nobody has seen; the other visit draws it too, so that both write as often.
+            bits ^= bits << 13;
+            bits ^= bits >> 7;
+            bits ^= bits << 17;
+            instance.renew_input(tensor, element, bits, is_new);
+        }
+    })?;
+    marks::check_canaries(stage, instance)?;
+    let is_cpu = instance.case.device == Device::Cpu;
+    let time = if is_cpu { seen.cpu.as_secs_f64() } else { seen.claimed_total() };
+    Ok(Some(time).filter(|_| passes > 0))
+}
+
+/// Gives every unit a new value, once.
+pub fn renew(stage: &mut Stage, instance: &mut Instance) {
+    for (tensor, element) in units(instance, &mut stage.draws) {
+        let bits = stage.draws.bits();
+        instance.renew_input(tensor, element, bits, true);
+    }
+}
+
+/// One element of each independent unit, at a drawn place in it: tensor and element.
+fn units(instance: &Instance, draws: &mut Draws) -> Vec<(usize, usize)> {
+    let case = &instance.case;
+    let mut units = Vec::new();
+    for (tensor, (elements, cols)) in instance.input_lines().into_iter().enumerate() {
+        let rows = elements / cols;
+        let reach = |element| (case.operation.reach)(case, tensor, element);
+        let is_elementwise = reach(0).count == 1;
+        let mut below = |bound: usize| draws.below(bound as u64) as usize;
+        if is_elementwise || reach(0) == reach(cols - 1) {
+            // Rows are the units; where every element is one, few long rows are taken in parts.
+            let parts = if is_elementwise { FEWEST_UNITS.div_ceil(rows).min(cols) } else { 1 };
+            let length = cols / parts;
+            let count = rows * parts;
+            let step = count.div_ceil(MOST_UNITS);
+            let first = below(step);
+            let places = (first..count).step_by(step).map(|unit| {
+                let (row, part) = (unit / parts, unit % parts);
+                (tensor, row * cols + part * length + below(length))
+            });
+            units.extend(places);
+        } else {
+            let step = cols.div_ceil(MOST_UNITS);
+            let first = below(step);
+            units.extend((first..cols).step_by(step).map(|col| (tensor, below(rows) * cols + col)));
+        }
+    }
+    units
+}
+
+/// What the pairs of a row show: how much longer new values take, and whether that is a memo.
+pub fn verdict(ratios: &[f64]) -> (Option<f64>, bool) {
+    let Some(middle) = median(ratios) else { return (None, false) };
+    let for_sure = quantile_interval(ratios, 0.5, ALPHA).map(|(least, _)| least);
+    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let is_memo = match for_sure {
+        Some(for_sure) => middle > LEAST_MEMO.ln_1p() && for_sure > 0.0,
+        None => ratios.len() >= FEW && middle > LEAST_MEMO_OF_FEW.ln_1p() && least > 2.0 * LEAST_MEMO,
+    };
+    (Some(middle.exp_m1()), is_memo)
+}
+
+/// Whether the pairs are enough for five per cent.
+pub fn is_conclusive(ratios: &[f64]) -> bool {
+    quantile_interval(ratios, 0.5, ALPHA).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::Placement;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_unit_is_written() {
+        for (id, outputs) in [
+            ("softmax/f32/rows=7,cols=50", 350),
+            ("rms-norm/f32/rows=7,cols=50", 350),
+            ("matmul/f32/m=5,n=6,k=7", 30),
+            ("matmul.nn/f32/m=5,n=6,k=7", 30),
+            ("add/f32/rows=300,cols=3", 300),
+            ("add/f32/rows=1,cols=1000", 60),
+        ] {
+            let case = id.parse().unwrap();
+            let instance = Instance::new(&case, Placement::FlushEnd, &mut Draws::new(1, 1)).unwrap();
+            let units = units(&instance, &mut Draws::new(2, 2));
+            let reached: BTreeSet<usize> = units
+                .iter()
+                .flat_map(|(tensor, element)| {
+                    let reach = (case.operation.reach)(&case, *tensor, *element);
+                    (0..reach.count).map(move |i| reach.nth(i))
+                })
+                .collect();
+            assert!(reached.len() >= outputs, "{id}: {}", reached.len());
+        }
+    }
+
+    #[test]
+    fn a_memo_shows_and_noise_does_not() {
+        let noise: Vec<f64> = (0..12).map(|i| if i % 2 == 0 { 0.12 } else { -0.08 }).collect();
+        assert!(!verdict(&noise).1);
+        assert!(verdict(&[0.08; 12]).1);
+        assert!(!verdict(&[0.02; 12]).1);
+        assert!(verdict(&[0.5, 0.4, 0.6, 0.5]).1 && !verdict(&[0.5, 0.01, 0.6, 0.5]).1 && !verdict(&[0.5]).1);
+    }
+}

@@ -1,0 +1,129 @@
+//! The proof of a lane where its visits take place: on memory between canaries, launched and visited.
+
+use crate::audit::Usage;
+use crate::checks::Check;
+use crate::failure::Stop;
+use crate::gate::{self, Exam};
+use crate::instance::{Instance, Placement, draw_poison};
+use crate::lane::Lane;
+use crate::pilot;
+use crate::shape::Shape;
+use crate::stage::Stage;
+use crate::{timing, visit};
+use roofline_core::case::Case;
+use roofline_core::fill::Fill;
+use roofline_core::stats::median;
+use roofline_core::units::Seconds;
+use std::time::Duration;
+
+/// What a visit takes besides its launches, at most.
+const CONVERSATION: Duration = Duration::from_micros(200);
+/// A launch may take so many times as long as it computes before that shortens the visits asked for.
+const LONGEST_SLEEP: u32 = 64;
+/// How long a process must use no CPU time to count as quiet: when its tensors are taken away, and once when it
+/// is proved.
+const SHORT_REST: Duration = Duration::from_micros(200);
+const LONG_REST: Duration = Duration::from_millis(5);
+
+/// The memory that visits of a case work on: one random offset, the same for all.
+pub fn instance(stage: &mut Stage, case: &Case) -> Result<Instance, Stop> {
+    let offset = 64 * stage.draws.below(64) as usize;
+    let mut instance = Instance::new(case, Placement::Aligned { offset }, &mut stage.draws)?;
+    instance.fill(Fill::Uniform, stage.fresh_seed());
+    Ok(instance)
+}
+
+/// Proves the lanes that `takes_part` names; those that pass know their speed and stay prepared.
+pub fn prove_all(
+    stage: &mut Stage,
+    lanes: &mut [Lane],
+    instance: &mut Instance,
+    takes_part: impl Fn(&Lane) -> bool,
+) -> Result<(), Stop> {
+    let place = format!("{}, timed visits", instance.case);
+    let takes_part = |lane: &&mut Lane| lane.is_live() && takes_part(lane);
+    for lane in lanes.iter_mut().filter(takes_part) {
+        lane.attempt(stage, &place, |lane, stage| lane.prepare(stage, instance))?;
+    }
+    judge_all(stage, &place, lanes, instance, &takes_part)?;
+    for lane in lanes.iter_mut().filter(takes_part) {
+        lane.speed = lane.attempt(stage, &place, |lane, stage| {
+            if lane.is_probe() { pilot::try_out(stage, lane, instance) } else { prove(stage, lane, instance) }
+        })?;
+    }
+    if stage.options.checks.on(Check::AfterTiming) {
+        instance.fill(Fill::Uniform, stage.fresh_seed());
+        judge_all(stage, &format!("{}, after the timing", instance.case), lanes, instance, &takes_part)?;
+    }
+    Ok(())
+}
+
+/// A whole judged launch of every lane that is not slow, on the inputs as they are.
+fn judge_all(
+    stage: &mut Stage,
+    place: &str,
+    lanes: &mut [Lane],
+    instance: &Instance,
+    takes_part: &dyn Fn(&&mut Lane) -> bool,
+) -> Result<(), Stop> {
+    let mut judged: Vec<&mut Lane> =
+        lanes.iter_mut().filter(takes_part).filter(|lane| !lane.is_slow() && !lane.is_probe()).collect();
+    if judged.is_empty() {
+        return Ok(());
+    }
+    let exam = match Exam::new(instance, Fill::Uniform, &mut stage.draws) {
+        Ok(exam) => exam,
+        Err(failure) => {
+            gate::fail_all(stage, lanes, &failure.seen_in(place));
+            return Ok(());
+        }
+    };
+    for lane in &mut judged {
+        lane.attempt(stage, place, |lane, stage| judged_launch(stage, lane, instance, &exam))?;
+    }
+    Ok(())
+}
+
+/// Takes the tensors from the lanes again.
+pub fn release_all(stage: &mut Stage, lanes: &mut [Lane], instance: &Instance) -> Result<(), Stop> {
+    let place = format!("{}, timed visits", instance.case);
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
+        lane.attempt(stage, &place, |lane, stage| lane.release(stage))?;
+        // What the process did besides answering shows at the latest now.
+        lane.attempt(stage, &place, |lane, stage| Ok(timing::wait_until_quiet(stage, lane, SHORT_REST)?))?;
+    }
+    Ok(())
+}
+
+/// One lane alone: that a visit is judged right, what the process uses in it, that it comes to rest. Returns
+/// about how long a launch takes.
+fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<Duration, Stop> {
+    // An odd number of launches: what is done twice and undone would not show.
+    let shape = if lane.is_slow() { Shape::ONE } else { Shape::new(2, 3, 1) };
+    let before = stage.session(&lane.seat).map(|session| Usage::of(session.pid)).unwrap_or_default();
+    let first = visit::take_judged(stage, lane, instance, shape)?;
+    timing::audit(stage, lane, &instance.case, &before, &first)?;
+    lane.evidence.copy = first.copy;
+    let claimed =
+        Duration::try_from_secs_f64(median(&first.claimed).unwrap_or(0.0) * 1e-9).unwrap_or_default();
+    // A claim is not trusted to choose how long the next visits take. CPU time is, whoever else wants
+    // the core; the wall only keeps whoever sleeps from being asked for hours of it.
+    let threads = lane.evidence.threads.max(1);
+    let computed = (first.cpu / threads).saturating_sub(CONVERSATION) / shape.launches();
+    let passed = first.wall.saturating_sub(CONVERSATION) / shape.launches();
+    timing::wait_until_quiet(stage, lane, LONG_REST)?;
+    timing::check_ceiling(stage, lane, &instance.case, Seconds(claimed.as_secs_f64()))?;
+    Ok(claimed.max(computed.min(passed)).max(passed / LONGEST_SLEEP))
+}
+
+/// A judged launch where the visits take place: before them, and after them on inputs held back until then.
+fn judged_launch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, exam: &Exam) -> Result<(), Stop> {
+    let poison = draw_poison(instance.output().dtype, 0, &mut lane.draws);
+    if stage.options.checks.on(Check::Poison) {
+        instance.poison(poison);
+    }
+    lane.launch(stage, 1)?;
+    let judgement = gate::judge_output(stage, instance, exam, poison, lane.draws.bits())?;
+    lane.settle(judgement)?;
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Visits beside the pairs: they say nothing of how fast a row is, and much of whether to believe it.
+
+use super::{Contest, FEWEST_CHECKS, LONG, clocked};
+use crate::checks::Check;
+use crate::failure::Stop;
+use crate::gate::{self, Exam};
+use crate::instance::{Instance, draw_poison};
+use crate::shape::Shape;
+use crate::stage::Stage;
+use crate::{marks, memo, pilot, timing, visit, watch};
+use roofline_core::fill::Fill;
+use roofline_core::turn::Account;
+use std::time::{Duration, Instant};
+
+impl Contest<'_> {
+    /// A visit without a launch: what the conversation takes.
+    pub(super) fn empty_visit(&mut self, stage: &mut Stage, index: usize) -> Result<(), Stop> {
+        let place = self.place();
+        let lane = &mut self.lanes[index];
+        if !lane.is_live() || lane.is_probe() {
+            return Ok(());
+        }
+        let tick = Duration::from_millis(50);
+        let seen = lane
+            .attempt(stage, &place, |lane, stage| visit::converse(stage, lane, Shape::EMPTY, tick, || {}))?;
+        self.now[index].account.empty.extend(seen.as_ref().map(clocked));
+        Ok(())
+    }
+
+    /// By lot: whether a lane remembers what it has seen, or whether each launch of its visits works.
+    pub(super) fn check_more(
+        &mut self,
+        stage: &mut Stage,
+        instance: &mut Instance,
+        index: usize,
+        shape: Shape,
+    ) -> Result<(), Stop> {
+        let can_double = self.can_double(index);
+        let place = self.place();
+        let (lane, found) = (&mut self.lanes[index], &mut self.now[index]);
+        found.checks += 1;
+        if !lane.is_live() || lane.is_probe() || lane.speed.is_some_and(|speed| speed > LONG) {
+            return Ok(());
+        }
+        let watched = if shape.timed() > 1 || !can_double { shape } else { shape.doubled() };
+        let is_watched =
+            found.checks == FEWEST_CHECKS || found.checks > FEWEST_CHECKS && stage.draws.below(2) == 0;
+        if is_watched && watched.timed() > 1 {
+            let seen =
+                lane.attempt(stage, &place, |lane, stage| watch::watch(stage, lane, instance, watched))?;
+            found.account.add(&Account { watched: seen.unwrap_or_default(), ..Account::default() });
+        } else {
+            let ratio =
+                lane.attempt(stage, &place, |lane, stage| memo::pair(stage, lane, instance, shape))?;
+            found.account.memos.extend(ratio.flatten());
+        }
+        timing::rest(stage, &self.lanes[index]);
+        Ok(())
+    }
+
+    /// The last visit of a turn, of whose output all is judged that the gate judges.
+    pub(super) fn judge_whole(
+        &mut self,
+        stage: &mut Stage,
+        instance: &Instance,
+        order: &[usize],
+    ) -> Result<(), Stop> {
+        let start = Instant::now();
+        let place = self.place();
+        let exam = match Exam::new(instance, Fill::Uniform, &mut stage.draws) {
+            Ok(exam) => exam,
+            Err(failure) => {
+                gate::fail_all(stage, &mut self.lanes, &failure.seen_in(&place));
+                return Ok(());
+            }
+        };
+        self.exam = start.elapsed();
+        let shapes: Vec<Shape> = order.iter().map(|index| self.own_shape(*index)).collect();
+        for (index, shape) in order.iter().zip(shapes) {
+            let lane = &mut self.lanes[*index];
+            if !lane.is_live() || lane.is_probe() || lane.is_slow() {
+                continue;
+            }
+            lane.attempt(stage, &place, |lane, stage| {
+                let poison = draw_poison(instance.output().dtype, lane.gate.visits as usize, &mut lane.draws);
+                if stage.options.checks.on(Check::Poison) {
+                    instance.poison(poison);
+                }
+                pilot::flush_if_cold(instance);
+                let seen = visit::converse(stage, lane, shape, Duration::from_millis(50), || {})?;
+                let judgement = gate::judge_output(stage, instance, &exam, poison, lane.draws.bits())?;
+                // What another's process may have written meanwhile is nothing to go by.
+                if seen.disturbed_by.is_empty() {
+                    lane.settle(judgement)?;
+                    marks::check_canaries(stage, instance)?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+}

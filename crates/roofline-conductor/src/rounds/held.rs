@@ -1,0 +1,122 @@
+//! The last word on a lane that ended: what all its visits together say of its times.
+
+use super::{Contest, LONG, PILOT_ERROR};
+use crate::checks::Check;
+use crate::clocks::{self, Doubt};
+use crate::failure::Failure;
+use crate::stage::Stage;
+use crate::{memo, timing, watch};
+use roofline_core::case::Device;
+use roofline_core::protocol::OutputMode;
+use roofline_core::record::{Grade, Status};
+use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
+
+/// Probes of launches below a microsecond measure their own loop too: twice as fast as that is still too fast.
+const TINY_ERROR: f64 = std::f64::consts::LN_2;
+
+impl Contest<'_> {
+    /// Holds a lane that ended, or a hub that others are about to be compared with, to all that was seen of it.
+    pub fn conclude(&mut self, stage: &mut Stage, index: usize) {
+        let verdict = self.clocks(stage, index).and_then(|()| self.limits(stage, index));
+        let place = self.place();
+        if let Err(failure) = verdict {
+            self.lanes[index].fail(stage, failure.seen_in(&place));
+        }
+    }
+
+    /// Holds the hub to its clocks before a row is recorded that was compared with it.
+    pub fn conclude_hub(&mut self, stage: &mut Stage) {
+        self.conclude(stage, self.setting.hub);
+    }
+
+    /// Clocks, copies, memory of content, batches.
+    fn clocks(&mut self, stage: &Stage, index: usize) -> Result<(), Failure> {
+        let shape = self.own_shape(index);
+        let lane = &mut self.lanes[index];
+        if !lane.is_live() || lane.is_probe() || lane.account.plain.is_empty() {
+            return Ok(());
+        }
+        let suspect = |why: String| Failure::new(Status::Suspect, why);
+        let on = |check| stage.options.checks.on(check);
+        let habits = stage.habits(&lane.seat);
+        let is_cpu = self.planned.case.device == Device::Cpu;
+        let cpu_tells = is_cpu && lane.evidence.threads <= 1;
+        match clocks::hold(&lane.account, shape, habits, cpu_tells) {
+            Ok(held) => {
+                lane.evidence.grade = Grade::Corroborated;
+                lane.evidence.wall_per_launch = held.wall;
+                lane.evidence.cpu_per_launch = held.cpu;
+                if !held.by_slope {
+                    let why = "launches are too long, too few or too cold for visits of twice as many";
+                    lane.weaker(Check::WallClock, why);
+                }
+            }
+            Err(Doubt::Slope(why)) if on(Check::WallClock) => return Err(suspect(why)),
+            Err(Doubt::Constant(why)) if on(Check::Unclaimed) => return Err(suspect(why)),
+            Err(_) => {}
+        }
+        if lane.evidence.output == OutputMode::Fresh {
+            let copied = clocks::hold_copies(&lane.account, stage.time_to_copy(&self.planned.case), habits);
+            if let Err(why) = copied
+                && on(Check::Copies)
+            {
+                return Err(suspect(why));
+            }
+        } else {
+            lane.not_applicable(Check::Copies, "the output is written in place");
+        }
+        let (memory, is_memo) = memo::verdict(&lane.account.memos);
+        lane.evidence.memory_of_content = memory;
+        if is_memo && on(Check::Memos) {
+            let slower = 100.0 * memory.unwrap_or(0.0);
+            return Err(suspect(format!(
+                "takes {slower:.0} % longer when every row has new values: it remembers what it has seen"
+            )));
+        }
+        if !memo::is_conclusive(&lane.account.memos) && lane.speed.is_none_or(|speed| speed <= LONG) {
+            lane.weaker(Check::Memos, "too few visits to see a difference of 5 %");
+        }
+        let (share, leaves_out) = watch::verdict(lane.account.watched);
+        lane.evidence.watched = share;
+        if leaves_out && on(Check::WatchedBatch) {
+            let seen = 100.0 * share.unwrap_or(0.0);
+            let why =
+                format!("only {seen:.0} % of the launches in its visits were seen to write the right output");
+            return Err(Failure::new(Status::Wrong, why));
+        }
+        match share {
+            None if shape.timed() == 1 => {
+                lane.not_applicable(Check::WatchedBatch, "a visit is one launch, and its output is judged");
+            }
+            None => lane.weaker(Check::WatchedBatch, "too few launches could be told apart"),
+            Some(_) => {}
+        }
+        if lane.turned_fast() {
+            let why = "took over a second a launch in the gate, and much less since: the gate was not passed";
+            return Err(suspect(why.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The ceiling of all hardware, and the limit that was measured beside the lane.
+    fn limits(&mut self, stage: &Stage, index: usize) -> Result<(), Failure> {
+        let lane = &self.lanes[index];
+        let Some((alpha, _)) = lane.ended.filter(|_| lane.is_live() && !lane.is_probe()) else {
+            return Ok(());
+        };
+        let Some(time) = self.median(index) else { return Ok(()) };
+        timing::check_ceiling(stage, lane, &self.planned.case, time)?;
+        let tolerated = if time.0 < SHORTEST_SHARE { TINY_ERROR } else { PILOT_ERROR };
+        match self.share_of(index, alpha).filter(|_| lane.to_hub.len() >= FEWEST_SETS) {
+            Some(share) if share.mean - share.half > tolerated => Err(Failure::new(
+                Status::Suspect,
+                format!(
+                    "is {:.1} % ± {:.1} of its limit: faster than the hardware's own probe",
+                    100.0 * share.mean.exp(),
+                    100.0 * share.half
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What a visit is asked for.
+
+use roofline_core::protocol::Ask;
+use roofline_core::record::Course;
+use std::time::Duration;
+
+/// Launches that are not timed, samples, and launches of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub warmup: u32,
+    pub samples: u32,
+    pub batch: u32,
+}
+
+impl Shape {
+    /// One launch, timed.
+    pub const ONE: Shape = Shape { warmup: 0, samples: 1, batch: 1 };
+    /// A conversation and nothing else.
+    pub const EMPTY: Shape = Shape { warmup: 0, samples: 0, batch: 1 };
+
+    pub fn new(warmup: u32, samples: u32, batch: u32) -> Shape {
+        Shape { warmup, samples, batch }
+    }
+
+    /// One sample of `batch` launches.
+    pub fn batch(batch: u32) -> Shape {
+        Shape { warmup: 0, samples: 1, batch }
+    }
+
+    /// The same with twice the samples.
+    pub fn doubled(self) -> Shape {
+        Shape { samples: 2 * self.samples, ..self }
+    }
+
+    /// Launches that are timed.
+    pub fn timed(self) -> u32 {
+        self.samples.saturating_mul(self.batch)
+    }
+
+    pub fn launches(self) -> u32 {
+        self.warmup.saturating_add(self.timed())
+    }
+
+    pub fn ask(self) -> Ask {
+        let Shape { warmup, samples, batch } = self;
+        Ask::Visit { warmup, samples, batch }
+    }
+}
+
+impl From<Course> for Shape {
+    fn from(course: Course) -> Shape {
+        Shape { warmup: course.warmup, samples: course.samples, batch: course.batch }
+    }
+}
+
+/// Launches that take about `length`.
+pub fn batch_for(length: Duration, launch: Duration) -> u32 {
+    let launch = launch.as_secs_f64().max(20e-9);
+    (length.as_secs_f64() / launch).ceil().clamp(1.0, 1e6) as u32
+}

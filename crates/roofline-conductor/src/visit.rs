@@ -1,0 +1,198 @@
+//! One visit, held to all that a visit can be held to.
+//!
+//! No visit vouches for another: whatever a runner can tell apart, every visit has its [marks](crate::marks),
+//! is timed by the conductor and by the process's CPU clock, and may be judged when its answer is there.
+
+use crate::checks::Check;
+use crate::failure::{Failure, Stop};
+use crate::instance::Instance;
+use crate::lane::Lane;
+use crate::marks::{self, Marks};
+use crate::pilot;
+use crate::shape::Shape;
+use crate::stage::{Seat, Stage};
+use crate::sys::process::cpu_time;
+use roofline_core::judge::Judgement;
+use roofline_core::protocol::Visited;
+use roofline_core::record::Status;
+use roofline_core::units::Seconds;
+use std::time::{Duration, Instant};
+
+/// Judging takes about this share of the time of visits, and one visit in so many at the least.
+const JUDGING_SHARE: f64 = 0.05;
+const RAREST_JUDGEMENT: f64 = 0.02;
+
+/// Another's process may use so much CPU time in a visit before the visit counts as disturbed.
+const UNREST: Duration = Duration::from_micros(50);
+
+/// How the conductor waits for an answer.
+const TICK: Duration = Duration::from_millis(50);
+
+/// A visit as the conductor saw it.
+#[derive(Debug)]
+pub struct Seen {
+    pub shape: Shape,
+    /// When it began.
+    pub at: Instant,
+    /// Nanoseconds of each sample, as the runner says.
+    pub claimed: Vec<f64>,
+    /// What copying a fresh output took a sample, as the runner says.
+    pub copy: Option<Seconds>,
+    pub wall: Duration,
+    /// CPU time of all threads that the process has had.
+    pub cpu: Duration,
+    /// Time that the first thread of the runner, and the conductor, waited for a core.
+    pub waited: Duration,
+    /// CPU clocks of the other processes when it began.
+    others: Vec<Duration>,
+    /// Who worked meanwhile although it was not their turn.
+    pub disturbed_by: Vec<Seat>,
+}
+
+impl Seen {
+    /// Seconds of all samples.
+    pub fn claimed_total(&self) -> f64 {
+        self.claimed.iter().sum::<f64>() * 1e-9
+    }
+
+    /// Seconds of one launch, as claimed.
+    pub fn per_launch(&self) -> f64 {
+        self.claimed_total() / f64::from(self.shape.timed().max(1))
+    }
+
+    /// Seconds of a clock that passed in no sample and no copy; launches that are not timed count as the others.
+    pub fn unclaimed(&self, clock: Duration) -> f64 {
+        let copies = self.copy.map_or(0.0, |copy| copy.0 * f64::from(self.shape.samples));
+        let launches = self.per_launch() * f64::from(self.shape.launches());
+        clock.as_secs_f64() - launches - copies
+    }
+}
+
+/// Asks for a visit and holds it to its marks and clocks.
+pub fn take(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance, shape: Shape) -> Result<Seen, Stop> {
+    let (seen, marks) = ask(stage, lane, instance, shape)?;
+    let lot = judging_lot(stage, lane, seen.wall);
+    settle(stage, lane, instance, seen, &marks, lot)
+}
+
+/// The same, and judged whatever the lot says.
+pub fn take_judged(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    shape: Shape,
+) -> Result<Seen, Stop> {
+    let (seen, marks) = ask(stage, lane, instance, shape)?;
+    settle(stage, lane, instance, seen, &marks, true)
+}
+
+fn ask(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    shape: Shape,
+) -> Result<(Seen, Marks), Stop> {
+    let marks = Marks::set(stage, instance, lane.gate.visits);
+    pilot::flush_if_cold(instance);
+    let seen = converse(stage, lane, shape, TICK, || {})?;
+    Ok((seen, marks))
+}
+
+/// Asks for a visit with `beside` going on until the answer is there: every `tick`, all the time if that is zero.
+pub fn converse(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    shape: Shape,
+    tick: Duration,
+    beside: impl FnMut(),
+) -> Result<Seen, Stop> {
+    // A launch is known to end within the patience; many may take their sum, up to a point.
+    let patience = stage.options.limits.patience * shape.launches().clamp(1, 10);
+    let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
+    let others = stage.clocks_of_others(&lane.seat);
+    let (cpu, waiting) = (cpu_time(pid), stage.waiting(&lane.seat));
+    let at = Instant::now();
+    let visited: Visited = stage.ask_while(&lane.seat, shape.ask(), &[], patience, tick, beside)?;
+    let wall = at.elapsed();
+    let waited = stage.waiting(&lane.seat).saturating_sub(waiting);
+    let cpu = cpu_time(pid).zip(cpu).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
+    if let Err(breach) = visited.validate(shape.samples) {
+        return Err(Failure::new(Status::Protocol, breach.to_string()).into());
+    }
+    crate::timing::check_float_mode(stage, visited.float_mode_changed)?;
+    lane.gate.visits = lane.gate.visits.saturating_add(1);
+    lane.took(shape.launches(), wall);
+    let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
+    let disturbed_by = stage.moved(&lane.seat, &others, UNREST.max(wall / 50));
+    Ok(Seen { shape, at, claimed: visited.nanoseconds, copy, wall, cpu, waited, others, disturbed_by })
+}
+
+/// Whether a visit of this length is judged: by lot, as often as the time allows.
+fn judging_lot(stage: &mut Stage, lane: &Lane, visit: Duration) -> bool {
+    let affordable = JUDGING_SHARE * visit.as_secs_f64() / lane.judging.as_secs_f64().max(1e-9);
+    stage.draws.below(1 << 20) as f64 <= f64::from(1 << 20) * affordable.clamp(RAREST_JUDGEMENT, 1.0)
+}
+
+/// Judges a visit that is over.
+fn settle(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    mut seen: Seen,
+    marks: &Marks,
+    lot: bool,
+) -> Result<Seen, Stop> {
+    if lane.is_probe() || seen.shape.launches() == 0 {
+        return Ok(seen);
+    }
+    let outcome = look(stage, lane, instance, marks, lot);
+    if is_wrong(&outcome) {
+        // Nothing of one row's fault in another's verdict: whoever moved meanwhile may have written here.
+        let moved = stage.moved(&lane.seat, &seen.others, Duration::ZERO);
+        if !moved.is_empty() && !is_wrong_alone(stage, lane, instance, seen.shape)? {
+            seen.disturbed_by = moved;
+            return Ok(seen);
+        }
+    }
+    if let Some(judgement) = outcome? {
+        lane.settle(judgement)?;
+    }
+    Ok(seen)
+}
+
+/// Canaries, poison and, by lot, values.
+fn look(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &Instance,
+    marks: &Marks,
+    lot: bool,
+) -> Result<Option<Judgement>, Failure> {
+    marks::check_canaries(stage, instance)?;
+    let lot = lot && stage.options.checks.on(Check::JudgedVisits);
+    let start = Instant::now();
+    let judgement = marks.judge(stage, instance, lot)?;
+    if lot {
+        lane.gate.judged_visits = lane.gate.judged_visits.saturating_add(1);
+        lane.judging = start.elapsed();
+    }
+    Ok(judgement)
+}
+
+/// Whether a visit is wrong while all other processes are stopped.
+fn is_wrong_alone(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    shape: Shape,
+) -> Result<bool, Stop> {
+    stage.stop_others(&lane.seat, true);
+    let again = ask(stage, lane, instance, shape);
+    let outcome = again.map(|(_, marks)| look(stage, lane, instance, &marks, true));
+    stage.stop_others(&lane.seat, false);
+    Ok(is_wrong(&outcome?))
+}
+
+fn is_wrong(outcome: &Result<Option<Judgement>, Failure>) -> bool {
+    outcome.as_ref().map_or(true, |judgement| judgement.as_ref().is_some_and(|found| found.failed > 0))
+}

@@ -1,0 +1,90 @@
+//! Watched batches: each launch of a visit must write the output, and rightly, not only the last.
+//!
+//! One element at a drawn place is poisoned. As soon as it has its right value it is poisoned again,
+//! until the visit is over. An honest batch puts it right once a launch.
+
+use crate::failure::Stop;
+use crate::gate;
+use crate::instance::{Instance, draw_poison};
+use crate::lane::Lane;
+use crate::marks;
+use crate::pilot;
+use crate::shape::Shape;
+use crate::stage::Stage;
+use crate::visit;
+use roofline_core::fill::Fill;
+use roofline_core::judge;
+use roofline_core::protocol::OutputMode;
+use roofline_core::turn::Watched;
+use std::time::{Duration, Instant};
+
+/// Share of the launches that must be seen, and launches without which nothing is said.
+const LEAST_SEEN: f64 = 0.6;
+const FEWEST_LAUNCHES: u64 = 24;
+/// Time without a look that costs no launch.
+const SHORT_ABSENCE: Duration = Duration::from_micros(20);
+
+/// One watched visit. Outputs that a library makes itself can be seen once a sample.
+pub fn watch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, shape: Shape) -> Result<Watched, Stop> {
+    let output = instance.output();
+    let place = stage.draws.below(output.elements() as u64) as usize;
+    let poison = draw_poison(output.dtype, stage.draws.below(2) as usize, &mut stage.draws);
+    let expected = gate::reference(instance, Fill::Uniform, &[place])?[0];
+    let loosen = stage.options.checks.loosen();
+    let is_right = || {
+        let got = instance.read_output(&[place])[0];
+        judge::score(output.dtype, got, &expected, loosen) <= 1.0
+    };
+    // A value that is right by itself tells nothing.
+    instance.poison_at(&[place], poison);
+    if is_right() {
+        return Ok(Watched::default());
+    }
+    pilot::flush_if_cold(instance);
+    let (tick, _pinned) = stage.beside(&lane.seat);
+    let (mut looks, mut seen) = (0_u64, 0_u64);
+    let (mut last, mut longest) = (None::<Instant>, Duration::ZERO);
+    let visit = visit::converse(stage, lane, shape, tick, || {
+        looks += 1;
+        let now = Instant::now();
+        longest = longest.max(last.replace(now).map_or(Duration::ZERO, |last| now - last));
+        if is_right() {
+            seen += 1;
+            instance.poison_at(&[place], poison);
+        }
+    })?;
+    seen += u64::from(is_right());
+    marks::check_canaries(stage, instance)?;
+    let launches = match lane.evidence.output {
+        OutputMode::InPlace => u64::from(shape.launches()),
+        OutputMode::Fresh => u64::from(shape.samples),
+    };
+    // A conductor that was away for long has missed launches: such a visit says nothing.
+    if tick.is_zero() && longest > SHORT_ABSENCE.max(visit.wall / shape.launches().max(1) / 4) {
+        return Ok(Watched::default());
+    }
+    // Between two looks any number of launches may pass, and the first look may come late.
+    let launches = launches.min(looks / 2);
+    Ok(Watched { launches, seen: seen.min(launches) })
+}
+
+/// What the watched visits of a row show: the share that was seen, and whether launches were left out.
+pub fn verdict(watched: Watched) -> (Option<f64>, bool) {
+    if watched.launches < FEWEST_LAUNCHES {
+        return (None, false);
+    }
+    let share = watched.seen as f64 / watched.launches as f64;
+    (Some(share), share < LEAST_SEEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_the_launches_is_not_enough() {
+        assert_eq!(verdict(Watched { launches: 1000, seen: 500 }), (Some(0.5), true));
+        assert_eq!(verdict(Watched { launches: 1000, seen: 900 }), (Some(0.9), false));
+        assert_eq!(verdict(Watched { launches: 5, seen: 0 }), (None, false));
+    }
+}

@@ -1,0 +1,266 @@
+//! Deceit that knows the conductor: kernels that behave where they think they are looked at.
+
+use crate::honest::{Problem, every_launch, measure};
+use crate::honest_rows::Helper;
+use crate::suspect::leave_cores;
+use roofline_runner::{Job, Kernel, Ready, Refusal, Samples, Visit, failed};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+type Prepared = Result<Ready, Refusal>;
+
+/// wrong: one long sleep, after which a gate that sends slow kernels home early sees no more of it.
+pub(crate) fn naps_once(job: &mut Job) -> Prepared {
+    static HAS_NAPPED: AtomicBool = AtomicBool::new(false);
+    let mut problem = Problem::new(job)?;
+    Ok(Ready::new(move || {
+        if HAS_NAPPED.swap(true, Ordering::Relaxed) {
+            problem.output.fill(0.0);
+        } else {
+            thread::sleep(Duration::from_millis(1200));
+            problem.solve();
+        }
+    }))
+}
+
+/// wrong: works when the last element is not as it left it.
+pub(crate) fn looks_at_the_last_element(job: &mut Job) -> Prepared {
+    let mut problem = Problem::new(job)?;
+    let mut left = f32::NAN;
+    Ok(Ready::new(move || {
+        let last = problem.output.len() - 1;
+        if problem.output[last].to_bits() != left.to_bits() {
+            problem.solve();
+            left = problem.output[last];
+        }
+    }))
+}
+
+/// suspect: keeps a copy of its inputs and answers, and computes the rows that have changed.
+pub(crate) fn remembers_rows(job: &mut Job) -> Prepared {
+    let mut memo = Memo::new(Problem::new(job)?);
+    Ok(Ready::new(move || memo.solve()))
+}
+
+/// suspect: the same, and honest when it was not called for a while.
+pub(crate) fn remembers_without_a_pause(job: &mut Job) -> Prepared {
+    let mut memo = Memo::new(Problem::new(job)?);
+    let mut last = Instant::now();
+    Ok(Ready::new(move || {
+        if last.elapsed() > Duration::from_micros(300) {
+            memo.problem.solve();
+            memo.keep();
+        } else {
+            memo.solve();
+        }
+        last = Instant::now();
+    }))
+}
+
+/// suspect: fills the output in each launch, and computes once when the samples are taken.
+pub(crate) fn puts_work_off(job: &mut Job) -> Prepared {
+    struct PutsOff(Problem);
+
+    impl Kernel for PutsOff {
+        fn launch(&mut self) -> Result<(), Refusal> {
+            self.0.solve();
+            Ok(())
+        }
+
+        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
+            let times = measure(visit, |count| (0..count).for_each(|_| self.0.output.fill(0.5)));
+            if visit.warmup + visit.samples > 0 {
+                self.0.solve();
+            }
+            Ok(times.into())
+        }
+    }
+    Ok(Ready::new(PutsOff(Problem::new(job)?)))
+}
+
+/// suspect: the copy of a fresh output is off the clock, and so is what is computed in it.
+pub(crate) fn works_in_the_copy(job: &mut Job) -> Prepared {
+    struct Copies(Problem);
+
+    impl Kernel for Copies {
+        fn launch(&mut self) -> Result<(), Refusal> {
+            Ok(())
+        }
+
+        fn settle(&mut self) -> Result<(), Refusal> {
+            self.0.solve();
+            Ok(())
+        }
+    }
+    Ok(Ready::new(Copies(Problem::new(job)?)).fresh())
+}
+
+/// suspect: in processes that have seen the gate it is honest, in all others it halves its times.
+pub(crate) fn halves_times_in_sets(job: &mut Job) -> Prepared {
+    let factor = if is_proof(job) { 1.0 } else { 0.5 };
+    scaled(job, factor)
+}
+
+/// wrong: in the rounds it works in the last launch of a visit.
+pub(crate) fn last_launch_only_in_sets(job: &mut Job) -> Prepared {
+    struct Lazy(Problem, bool);
+
+    impl Kernel for Lazy {
+        fn launch(&mut self) -> Result<(), Refusal> {
+            self.0.solve();
+            Ok(())
+        }
+
+        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
+            if self.1 {
+                return Ok(measure(visit, |count| (0..count).for_each(|_| self.0.solve())).into());
+            }
+            let launches = u64::from(visit.warmup) + u64::from(visit.samples) * u64::from(visit.batch);
+            let mut launch = 0;
+            let times = measure(visit, |count| {
+                for _ in 0..count {
+                    launch += 1;
+                    if launch == launches {
+                        self.0.solve();
+                    }
+                }
+            });
+            Ok(times.into())
+        }
+    }
+    let proof = is_proof(job);
+    Ok(Ready::new(Lazy(Problem::new(job)?, proof)))
+}
+
+/// suspect: in the rounds it leaves its cores and works on two threads.
+pub(crate) fn more_threads_in_sets(job: &mut Job) -> Prepared {
+    let proof = is_proof(job);
+    let mut problem = Problem::new(job)?;
+    if proof {
+        return Ok(Ready::new(move || problem.solve()));
+    }
+    let helper = Helper::new(&problem, Some(leave_cores))?;
+    Ok(Ready::new(move || helper.solve(&mut problem)))
+}
+
+/// suspect: lies by a tenth.
+pub(crate) fn claims_a_tenth_less(job: &mut Job) -> Prepared {
+    scaled(job, 0.9)
+}
+
+/// suspect: lies by a twentieth.
+pub(crate) fn claims_a_twentieth_less(job: &mut Job) -> Prepared {
+    scaled(job, 0.95)
+}
+
+/// suspect: every second visit, so that half of them are honest.
+pub(crate) fn lies_now_and_then(job: &mut Job) -> Prepared {
+    struct Fickle(Problem, u32);
+
+    impl Kernel for Fickle {
+        fn launch(&mut self) -> Result<(), Refusal> {
+            self.0.solve();
+            Ok(())
+        }
+
+        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
+            self.1 = self.1.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let factor = if self.1 >> 31 == 0 { 1.0 } else { 0.5 };
+            let times = measure(visit, |count| (0..count).for_each(|_| self.0.solve()));
+            Ok(times.into_iter().map(|time| time * factor).collect::<Vec<f64>>().into())
+        }
+    }
+    Ok(Ready::new(Fickle(Problem::new(job)?, 1)))
+}
+
+/// wrong: in the rounds a thread writes into the output whenever nobody has asked it to.
+pub(crate) fn writes_between_visits(job: &mut Job) -> Prepared {
+    if is_proof(job) {
+        return every_launch(job, Problem::solve);
+    }
+    let problem = Arc::new(Mutex::new(Problem::new(job)?));
+    let late = Arc::downgrade(&problem);
+    let work = move || {
+        let mut step = 0;
+        while let Some(problem) = late.upgrade() {
+            let mut problem = problem.lock().expect("no launch panics");
+            let length = problem.output.len();
+            problem.output[step * 7919 % length] = 7.0;
+            step += 1;
+            drop(problem);
+            thread::sleep(Duration::from_micros(50));
+        }
+    };
+    thread::Builder::new().spawn(work).map_err(|error| failed(format!("no thread: {error}")))?;
+    Ok(Ready::new(move || problem.lock().expect("no launch panics").solve()))
+}
+
+/// A kernel that computes what changed since it last looked.
+struct Memo {
+    problem: Problem,
+    inputs: Vec<Vec<f32>>,
+    answer: Vec<f32>,
+}
+
+impl Memo {
+    fn new(problem: Problem) -> Memo {
+        Memo { problem, inputs: Vec::new(), answer: Vec::new() }
+    }
+
+    fn keep(&mut self) {
+        self.inputs = self.problem.given.inputs.iter().map(|input| input.to_vec()).collect();
+        self.answer = self.problem.output.to_vec();
+    }
+
+    fn solve(&mut self) {
+        let given = self.problem.given.clone();
+        let length = given.inputs[0].len() / given.rows;
+        // All inputs but the first belong to every row.
+        let others = given.inputs.iter().zip(&self.inputs).skip(1);
+        let is_known = !self.inputs.is_empty()
+            && (given.inputs.len() == 1 || others.clone().all(|(now, then)| now[..] == then[..]));
+        if !is_known {
+            self.problem.solve();
+            self.keep();
+            return;
+        }
+        for row in 0..given.rows {
+            let span = row * length..(row + 1) * length;
+            if given.inputs[0][span.clone()] != self.inputs[0][span.clone()] {
+                self.inputs[0][span.clone()].copy_from_slice(&given.inputs[0][span]);
+                let place = row * given.cols..(row + 1) * given.cols;
+                let mut answer = vec![0.0; given.cols];
+                given.compute(row..row + 1, &mut answer);
+                self.answer[place].copy_from_slice(&answer);
+            }
+        }
+        self.problem.output.copy_from_slice(&self.answer);
+    }
+}
+
+/// Whether this process is one of the gate's: the first tensors of such a process lie flush with their memory.
+fn is_proof(job: &Job) -> bool {
+    static PROOF: AtomicBool = AtomicBool::new(false);
+    let place = &job.tensors[0];
+    let is_flush = place.offset == 0 || place.offset + place.bytes == place.size;
+    PROOF.fetch_or(is_flush, Ordering::Relaxed) || is_flush
+}
+
+fn scaled(job: &mut Job, factor: f64) -> Prepared {
+    struct Scaled(Problem, f64);
+
+    impl Kernel for Scaled {
+        fn launch(&mut self) -> Result<(), Refusal> {
+            self.0.solve();
+            Ok(())
+        }
+
+        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
+            let times = measure(visit, |count| (0..count).for_each(|_| self.0.solve()));
+            Ok(times.into_iter().map(|time| time * self.1).collect::<Vec<f64>>().into())
+        }
+    }
+    Ok(Ready::new(Scaled(Problem::new(job)?, factor)))
+}
