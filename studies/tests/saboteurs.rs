@@ -90,7 +90,7 @@ const NEEDED: &[(Check, &str)] = &[
     (Check::WallClock, "halves-times"),
     (Check::Unclaimed, "puts-work-off"),
     (Check::Copies, "works-in-the-copy"),
-    (Check::Ceiling, "last-sample-only"),
+    (Check::Ceiling, "stopped-clock"),
     (Check::Threads, "more-threads"),
     (Check::Idle, "spins-after-visits"),
     (Check::Children, "forks-a-child"),

@@ -17,8 +17,8 @@ use std::time::Duration;
 /// Error probability of the order statistics that "for sure" means; two of them must not meet, which by chance
 /// happens once in thousands of rows.
 const ALPHA: f64 = 0.02;
-/// A visit of this length tells by itself.
-const LONG: Duration = Duration::from_millis(20);
+/// So few visits tell by the least of them.
+const FEW: usize = 3;
 /// Share of a visit that it may leave unclaimed beyond an empty one.
 const UNCLAIMED_SHARE: f64 = 0.04;
 
@@ -151,11 +151,7 @@ fn constant(account: &Account, clock: &Clock, shape: Shape, claim: f64, habits: 
     let empty: Vec<f64> = account.empty.iter().map(clock.read).collect();
     let plain: Vec<f64> = account.plain.iter().map(clock.read).collect();
     let usual = median(&empty).unwrap_or(0.0).clamp(0.0, habits.conversation.as_secs_f64());
-    // Few visits tell only where launches are so long that no chance outweighs them.
-    let is_long = claim * f64::from(shape.launches()) >= LONG.as_secs_f64();
-    let least = quantile_interval(&plain, 0.5, ALPHA).map(|(least, _)| least);
-    let least = least.or_else(|| quantile(&plain, 0.0).filter(|_| is_long));
-    let (Some(unclaimed), Some(least)) = (median(&plain), least) else { return Ok(()) };
+    let (Some(unclaimed), Some(least)) = (median(&plain), least_median(&plain)) else { return Ok(()) };
     // The first launches after a pause take up to twice as long as those that are timed.
     let cold = habits.chill.as_secs_f64() + f64::from(shape.warmup) * claim;
     let allowed = usual + cold + UNCLAIMED_SHARE * f64::from(shape.launches()) * claim;
@@ -170,18 +166,26 @@ fn constant(account: &Account, clock: &Clock, shape: Shape, claim: f64, habits: 
     )))
 }
 
-/// How far quantile `q` of `doubled` lies above that of `plain`, and how far for sure.
+/// How far quantile `q` of `doubled` lies above that of `plain`, and how far for sure; the median, of visits
+/// that are too few for another.
 fn difference(plain: &[f64], doubled: &[f64], q: f64) -> Option<(f64, f64)> {
-    let (_, most) = quantile_interval(plain, q, ALPHA)?;
-    let (least, _) = quantile_interval(doubled, q, ALPHA)?;
-    Some((quantile(doubled, q)? - quantile(plain, q)?, least - most))
+    let at = |q| {
+        let (_, most) = quantile_interval(plain, q, ALPHA)?;
+        let (least, _) = quantile_interval(doubled, q, ALPHA)?;
+        Some((quantile(doubled, q)? - quantile(plain, q)?, least - most))
+    };
+    at(q).or_else(|| at(0.5))
+}
+
+/// The least that the median of some values is for sure; of few values, the least of them.
+fn least_median(values: &[f64]) -> Option<f64> {
+    let least = quantile_interval(values, 0.5, ALPHA).map(|(least, _)| least);
+    least.or_else(|| quantile(values, 0.0).filter(|_| values.len() >= FEW))
 }
 
 /// Refuses a copy of a fresh output that takes longer than copying it: work may hide there.
 pub fn hold_copies(account: &Account, bytes_take: Duration, habits: Habits) -> Result<(), String> {
-    let (Some(copy), Some((least, _))) =
-        (median(&account.copies), quantile_interval(&account.copies, 0.5, ALPHA))
-    else {
+    let (Some(copy), Some(least)) = (median(&account.copies), least_median(&account.copies)) else {
         return Ok(());
     };
     // A library may convert or page in what it hands out, and copies with one thread.
@@ -255,7 +259,7 @@ mod tests {
 
     #[test]
     fn few_visits_say_nothing_and_copies_are_bounded() {
-        let few = Account { plain: visits(5, 10, 0.1, 1.0), ..Account::default() };
+        let few = Account { plain: visits(2, 10, 0.1, 1.0), ..Account::default() };
         assert!(!hold(&few, SHAPE, Habits::NATIVE, true).unwrap().by_slope);
         let copies = Account { copies: vec![300e-6; 20], ..Account::default() };
         assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE).is_ok());

@@ -57,6 +57,7 @@ const EXAM_SHARE: f64 = 0.2;
 const MOST_DISTURBANCES: u32 = 20;
 /// Pairs in one set, whatever the block, at least and at most.
 const FEWEST_PAIRS: u32 = 6;
+const FEWEST_LONG_PAIRS: u32 = 4;
 const MOST_PAIRS: u32 = 2000;
 /// A pilot may fix a member of a family that is so much slower than the fastest, as a logarithm.
 const PILOT_ERROR: f64 = 0.05;
@@ -277,9 +278,13 @@ impl<'p> Contest<'p> {
     fn had_its_block(&self, index: usize, paired: Duration) -> bool {
         let block = self.lanes[index].course.map_or(0.0, |course| course.block.0);
         let pairs = self.now[index].pairs;
-        // On a busy machine few visits fit: what is said of clocks needs some, unless a launch is long anyway.
-        let is_short = self.lanes[index].speed.is_some_and(|speed| 20.0 * speed.as_secs_f64() < block);
-        let fewest = if is_short { FEWEST_PAIRS } else { 0 };
+        // What is said of clocks needs some visits in every set, however few a busy machine or a long launch allow.
+        let speed = self.lanes[index].speed.unwrap_or_default();
+        let fewest = match speed {
+            _ if 20.0 * speed.as_secs_f64() < block => FEWEST_PAIRS,
+            _ if self.can_double(index) => FEWEST_LONG_PAIRS,
+            _ => 0,
+        };
         paired.as_secs_f64() >= block && pairs >= fewest && (pairs <= 1 || pairs.is_multiple_of(2))
     }
 

@@ -19,7 +19,7 @@ use roofline_core::turn::Watched;
 use std::time::{Duration, Instant};
 
 /// Share of the launches that must be seen, and launches without which nothing is said.
-const LEAST_SEEN: f64 = 0.6;
+const LEAST_SEEN: f64 = 0.75;
 const FEWEST_LAUNCHES: u64 = 24;
 /// Time without a look that costs no launch.
 const SHORT_ABSENCE: Duration = Duration::from_micros(20);

@@ -40,17 +40,6 @@ pub(crate) fn times_one_of_many(job: &mut Job) -> Prepared {
     })
 }
 
-/// C2 21, suspect: the other samples are short because they are empty.
-pub(crate) fn last_sample_only(job: &mut Job) -> Prepared {
-    claims(job, |problem, visit| {
-        let idle = Visit { samples: visit.samples.saturating_sub(1), ..*visit };
-        let mut times = measure(&idle, |_| ());
-        let last = Visit { warmup: 0, samples: visit.samples.min(1), batch: visit.batch };
-        times.extend(honest_times(problem, &last));
-        times
-    })
-}
-
 /// suspect: two threads on two cores where one thread is allowed.
 pub(crate) fn more_threads(job: &mut Job) -> Prepared {
     let mut problem = Problem::new(job)?;

@@ -129,13 +129,14 @@ pub(crate) const ROWS: &[Row] = rows! {
         idle_when_timed         [SOFTMAX] "C2 22" "computes when launched, does nothing in a visit";
         replays_when_timed      [SOFTMAX] "C2 22" "copies an earlier answer in a visit";
         strays_when_timed       [SOFTMAX] "A5 19" "writes one element too many, in visits only";
-        decays                  [SOFTMAX] "C2 22, A5 25" "spoils one element from its fiftieth call on";
+        decays                  [SOFTMAX] "C2 22, A5 25" "spoils one element from its seventh call on";
         scribbles_later         [SOFTMAX] "C2 5" "computes, and spoils an element when nobody has called it for 2 ms";
     }
     Wrong Kernel deceit {
         naps_once               [SOFTMAX] "C2 23" "sleeps 1.2 s in its first launch, then writes zeros";
         looks_at_the_last_element [SOFTMAX] "C2 1" "computes when the last element of the output has changed";
         writes_between_visits   [SOFTMAX] "C2 41" "is honest in the gate's process, then writes into the output unasked";
+        last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
         last_launch_only_in_sets [SHORT] "C2 21 22" "is honest in the gate's process, then computes the last launch of a visit";
     }
     Crashed Kernel crashed {
@@ -160,7 +161,6 @@ pub(crate) const ROWS: &[Row] = rows! {
         tenths_of_times         [WORK] "C2 7 8 9 11 12" "reports a tenth of its times";
         stopped_clock           [SOFTMAX] "C2 7 24" "reports one nanosecond for every sample";
         times_one_of_many       [SHORT] "C2 21" "reports the time of one launch of a batch";
-        last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
         more_threads            [WORK] "" "leaves its cores and works on two threads";
         short_lived_threads     [WORK] "" "starts and ends a second thread in every launch";
         burns_cpu               [SOFTMAX] "C2 41" "lets two threads spin all the time";
