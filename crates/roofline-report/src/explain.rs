@@ -1,5 +1,6 @@
 //! Why a row is as it is: the facts behind its status, in words.
 
+mod checks;
 mod measured;
 
 use crate::Style;
@@ -37,6 +38,9 @@ pub fn explain(record: &Record, style: Style) -> String {
         say(label, words);
     }
     say("evidence", evidence(&row));
+    for (label, words) in checks::lines(record) {
+        say(label, words);
+    }
     say("source", source(record));
     for (name, note) in &record.provenance.notes {
         say("", format!("{name}: {note}"));
@@ -110,9 +114,12 @@ fn gate(record: &Record) -> String {
         Some(false) => "repeated launches gave different bits".to_owned(),
         None => "determinism not tried".to_owned(),
     });
-    facts.push(match gate.judged_visits {
-        0 => "no timed visit judged".to_owned(),
-        visits => format!("{} judged", plural(visits.into(), "timed visit")),
+    facts.push(match (gate.judged_visits, gate.visits) {
+        (0, _) => "no timed visit judged".to_owned(),
+        (judged, visits) if visits > judged => {
+            format!("{} of {} judged", count(judged.into()), plural(visits.into(), "timed visit"))
+        }
+        (judged, _) => format!("{} judged", plural(judged.into(), "timed visit")),
     });
     facts.join(", ")
 }
@@ -129,6 +136,15 @@ fn evidence(row: &Row) -> String {
     }];
     if let Some(wall) = evidence.wall_per_launch {
         facts.push(format!("{} a launch by Roofline's clock", seconds(wall)));
+    }
+    if let Some(cpu) = evidence.cpu_per_launch {
+        facts.push(format!("{} by the CPU clock of its process", seconds(cpu)));
+    }
+    if let Some(memory) = evidence.memory_of_content {
+        facts.push(format!("new values everywhere change that by {:+.1} %", 100.0 * memory));
+    }
+    if let Some(watched) = evidence.watched {
+        facts.push(format!("{} of watched launches seen to write", figures::percent(watched)));
     }
     if row.threads().is_some() {
         let limit = row.thread_limit().map_or(String::new(), |limit| format!(", limit {limit}"));

@@ -4,6 +4,7 @@ use crate::figures;
 use crate::spread::{MEDIAN_ALPHA, Spread};
 use crate::text::{Colour, NONE, count, escape, plural, shorten, width};
 use roofline_core::case::Case;
+use roofline_core::check::{Checked, Standing};
 use roofline_core::judge::Fault;
 use roofline_core::ops::RateUnit;
 use roofline_core::protocol::OutputMode;
@@ -266,6 +267,12 @@ impl<'a> Row<'a> {
         if evidence.output == OutputMode::Fresh {
             let copy = evidence.copy.map(|copy| format!(" copied in {copy}")).unwrap_or_default();
             notes.push(format!("fresh output{copy}"));
+        }
+        let is_weaker = |checked: &&Checked| checked.standing == Standing::Weaker;
+        let weaker: Vec<&str> =
+            evidence.checks.iter().filter(is_weaker).map(|checked| checked.check.name()).collect();
+        if !weaker.is_empty() {
+            notes.push(format!("weaker: {}", weaker.join(" ")));
         }
         notes
     }
