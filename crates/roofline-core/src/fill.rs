@@ -3,6 +3,8 @@
 //! `docs/format.md` specifies every family with test vectors. Only additions, multiplications and
 //! bit operations are used, so the bits are the same on every machine, thread count and tile order.
 
+mod planted;
+
 use crate::dtype::Dtype;
 use crate::format::power_of_two;
 use crate::philox::philox;
@@ -18,7 +20,8 @@ pub enum Fill {
     Uniform,
     /// Mean 0, deviation 1: polices the precision class.
     Normal,
-    /// Normal around a large mean: one-pass variances, means in low precision.
+    /// Normal around a large mean, above or below zero row by row: one-pass variances, means in low
+    /// precision.
     Shifted,
     /// Coded by position with a prime period: swizzles, copied neighbours.
     Ramp,
@@ -30,6 +33,9 @@ pub enum Fill {
     Extreme,
     /// Uniform with infinities, NaNs and negative zeros planted.
     Nonfinite,
+    /// Rows of eight kinds with dominating values at their ends and borders: missed tails, maxima from
+    /// zero, forgotten constants.
+    Planted,
 }
 
 impl Fill {
@@ -42,6 +48,7 @@ impl Fill {
         Fill::OneHot,
         Fill::Extreme,
         Fill::Nonfinite,
+        Fill::Planted,
     ];
 
     pub fn name(self) -> &'static str {
@@ -54,12 +61,13 @@ impl Fill {
             Fill::OneHot => "one-hot",
             Fill::Extreme => "extreme",
             Fill::Nonfinite => "nonfinite",
+            Fill::Planted => "planted",
         }
     }
 
     /// Whether rounding errors may depend on the order of summation by more than the sequential model says.
     pub fn order_matters(self) -> bool {
-        matches!(self, Fill::Extreme | Fill::Ramp | Fill::OneHot)
+        matches!(self, Fill::Extreme | Fill::Ramp | Fill::OneHot | Fill::Planted)
     }
 }
 
@@ -79,44 +87,77 @@ pub struct Content {
     pub dtype: Dtype,
     /// Length of the last dimension, at least 1.
     pub row: usize,
-    /// Largest magnitude of `Extreme`.
+    /// Largest magnitude of `Extreme`, and of `Planted` where it is below 1024.
     pub limit: f64,
 }
 
 impl Content {
     /// Writes the elements `range` to the start of `bytes`.
     pub fn write(&self, range: Range<usize>, bytes: &mut [u8]) {
+        let mut line = None;
         let mut at = 0;
         // Two elements share a block of random bits.
         for block in range.start / 2..range.end.div_ceil(2) {
-            let words = philox([block as u32, (block as u64 >> 32) as u32, self.tensor, 0], self.seed);
+            let words = self.words(block, 0);
             for (index, pair) in [(2 * block, &words[..2]), (2 * block + 1, &words[2..])] {
                 if range.contains(&index) {
                     let bits = u64::from(pair[0]) << 32 | u64::from(pair[1]);
-                    self.dtype.write(bytes, at, self.value(index, bits));
+                    self.dtype.write(bytes, at, self.value(index, bits, &mut line));
                     at += 1;
                 }
             }
         }
     }
 
-    /// Element `index` with its random bits, before it is rounded to the tensor's type.
+    /// The random words of block or row `number`; `use_of` keeps different uses apart.
     #[inline]
-    fn value(&self, index: usize, bits: u64) -> f64 {
+    fn words(&self, number: usize, use_of: u32) -> [u32; 4] {
+        philox([number as u32, (number as u64 >> 32) as u32, self.tensor, use_of], self.seed)
+    }
+
+    /// Element `index` with its random bits, before it is rounded to the tensor's type. `line` is kept
+    /// from element to element.
+    #[inline]
+    fn value(&self, index: usize, bits: u64, line: &mut Option<Line>) -> f64 {
         let integer = self.dtype.format().is_none();
         match self.fill {
             Fill::Uniform if integer => f64::from((bits >> 56) as i8),
             Fill::Uniform => uniform(bits),
             Fill::Normal if integer => (normal(bits) * 32.0).round_ties_even(),
             Fill::Normal => normal(bits),
-            Fill::Shifted if integer => 64.0 + (normal(bits) * 8.0).round_ties_even(),
-            Fill::Shifted => self.shift() + normal(bits),
+            Fill::Shifted if integer => {
+                self.line(index, line).sign * 64.0 + (normal(bits) * 8.0).round_ties_even()
+            }
+            Fill::Shifted => self.line(index, line).sign * self.shift() + normal(bits),
             Fill::Ramp => self.ramp(index, integer),
             Fill::Integers => (bits % 9) as f64 - 4.0,
             Fill::OneHot if self.tensor > 0 => self.ramp(index, integer),
-            Fill::OneHot => f64::from(u8::from(index % self.row == self.hot(index / self.row))),
+            Fill::OneHot => f64::from(u8::from(index % self.row == self.line(index, line).hot)),
             Fill::Extreme => self.extreme(bits, integer),
             Fill::Nonfinite => self.nonfinite(bits),
+            Fill::Planted if integer => self.line(index, line).planted.code(index % self.row, bits),
+            Fill::Planted => self.line(index, line).planted.value(index % self.row, bits),
+        }
+    }
+
+    /// What was drawn for the row of element `index`.
+    #[inline]
+    fn line(&self, index: usize, line: &mut Option<Line>) -> Line {
+        let number = index / self.row;
+        match *line {
+            Some(known) if known.number == number => known,
+            _ => *line.insert(self.draw_line(number)),
+        }
+    }
+
+    fn draw_line(&self, number: usize) -> Line {
+        let words = self.words(number, 1);
+        let start = self.words(0, 3)[0];
+        Line {
+            number,
+            hot: words[0] as usize % self.row,
+            sign: if words[1] & 1 == 0 { 1.0 } else { -1.0 },
+            planted: planted::Row::new(self, number, words, start),
         }
     }
 
@@ -129,13 +170,6 @@ impl Content {
     fn ramp(&self, index: usize, integer: bool) -> f64 {
         let step = (index % 251) as f64 - 125.0;
         if integer { step } else { step / 64.0 }
-    }
-
-    /// The column of a row's 1.
-    fn hot(&self, row: usize) -> usize {
-        let row = row as u64;
-        let words = philox([row as u32, (row >> 32) as u32, self.tensor, 1], self.seed);
-        words[0] as usize % self.row
     }
 
     fn extreme(&self, bits: u64, integer: bool) -> f64 {
@@ -162,6 +196,17 @@ impl Content {
             _ => -0.0,
         }
     }
+}
+
+/// What families with rows draw for each of them.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    number: usize,
+    /// The column of its 1.
+    hot: usize,
+    /// The side of zero that its mean is on.
+    sign: f64,
+    planted: planted::Row,
 }
 
 fn uniform(bits: u64) -> f64 {
@@ -204,10 +249,19 @@ mod tests {
         }
     }
 
+    /// Elements in hexadecimal, as the format page has them: seed 42, rows of four.
+    fn codes(fill: Fill, dtype: Dtype, range: Range<usize>) -> String {
+        let content = Content { fill, seed: 42, tensor: 0, dtype, row: 4, limit: 1e10 };
+        let mut bytes = vec![0; range.len() * dtype.size()];
+        content.write(range, &mut bytes);
+        let code = |code: &[u8]| code.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+        bytes.chunks(dtype.size()).map(code).collect::<Vec<String>>().join(" ")
+    }
+
     #[test]
     fn test_vectors_of_the_format_page() {
         let page = include_str!("../../../docs/format.md");
-        let seed_42 = |fill, dtype| Content { fill, seed: 42, tensor: 0, dtype, row: 4, limit: 1e10 };
+        let mut lines = Vec::new();
         for (fill, dtype) in [
             (Fill::Uniform, Dtype::F32),
             (Fill::Uniform, Dtype::I8),
@@ -218,16 +272,16 @@ mod tests {
             (Fill::OneHot, Dtype::F32),
             (Fill::Extreme, Dtype::F32),
             (Fill::Nonfinite, Dtype::F32),
+            (Fill::Planted, Dtype::F32),
         ] {
-            let mut bytes = vec![0; 4 * dtype.size()];
-            seed_42(fill, dtype).write(0..4, &mut bytes);
-            let hex: Vec<String> = bytes
-                .chunks(dtype.size())
-                .map(|code| code.iter().rev().map(|byte| format!("{byte:02x}")).collect())
-                .collect();
-            let line = format!("| {fill} | {dtype} | `{}` |", hex.join(" "));
-            assert!(page.contains(&line), "docs/format.md lacks the line\n{line}");
+            lines.push(format!("| {fill} | {dtype} | `{}` |", codes(fill, dtype, 0..4)));
         }
+        for row in 0..9 {
+            let at = |dtype| codes(Fill::Planted, dtype, 4 * row..4 * row + 4);
+            lines.push(format!("| {row} | `{}` | `{}` |", at(Dtype::F32), at(Dtype::I8)));
+        }
+        let missing: Vec<String> = lines.into_iter().filter(|line| !page.contains(line)).collect();
+        assert!(missing.is_empty(), "docs/format.md lacks the lines\n{}", missing.join("\n"));
     }
 
     #[test]
@@ -255,5 +309,51 @@ mod tests {
         assert!(extreme.iter().all(|x| x.abs() <= 1e10 && x.abs() > 1e3));
         let integers = values(Fill::Integers, Dtype::F16, 1000);
         assert!(integers.iter().all(|x| x.fract() == 0.0 && x.abs() <= 4.0));
+        let shifted = values(Fill::Shifted, Dtype::F32, 64 * 100);
+        let below =
+            shifted.chunks(64).filter(|row| row.iter().all(|x| (-1040.0..-1000.0).contains(x))).count();
+        let above = shifted.chunks(64).filter(|row| row.iter().all(|x| (1000.0..1040.0).contains(x))).count();
+        assert!(below + above == 100 && (30..70).contains(&below), "{below} rows below zero, {above} above");
+    }
+
+    /// Whatever the seed and the type, nine rows have what each common bug cannot bear.
+    #[test]
+    fn nine_planted_rows_have_every_kind() {
+        for seed in 0..200 {
+            for dtype in [Dtype::F32, Dtype::Bf16, Dtype::F16, Dtype::F64] {
+                for cols in [9, 64, 1000] {
+                    let content =
+                        Content { fill: Fill::Planted, seed, tensor: 0, dtype, row: cols, limit: 1000.0 };
+                    let mut bytes = vec![0; 9 * cols * dtype.size()];
+                    content.write(0..9 * cols, &mut bytes);
+                    let values: Vec<f64> = (0..9 * cols).map(|i| dtype.read(&bytes, i)).collect();
+                    let any = |holds: &dyn Fn(&[f64]) -> bool| values.chunks(cols).any(holds);
+                    let place = format!("seed {seed}, {dtype}, {cols} columns");
+                    // The first row's maximum is its last element and no other's.
+                    assert!(values[cols - 1] == 1000.0, "{place}");
+                    assert!(values[..cols - 1].iter().all(|x| x.abs() < 10.0), "{place}");
+                    assert!(any(&|row| row.iter().all(|x| *x < -900.0)), "{place}: deep");
+                    assert!(any(&|row| row.iter().all(|x| x.abs() < 0.002)), "{place}: tiny");
+                    assert!(
+                        any(&|row| row.iter().filter(|x| **x == -250.0).count() == 1),
+                        "{place}: but one"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn planted_values_stay_within_what_the_operation_bears() {
+        for limit in [2.0, 1e30] {
+            for dtype in [Dtype::F32, Dtype::I8] {
+                let content = Content { limit, ..content(Fill::Planted, dtype) };
+                let mut bytes = vec![0; 64 * 100 * dtype.size()];
+                content.write(0..6400, &mut bytes);
+                // Noise of six deviations beside the largest value.
+                let most = if dtype == Dtype::I8 { 128.0 } else { limit.min(1024.0) + 6.0 };
+                assert!((0..6400).all(|i| dtype.read(&bytes, i).abs() <= most), "{dtype} {limit}");
+            }
+        }
     }
 }
