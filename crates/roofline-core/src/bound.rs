@@ -12,6 +12,9 @@ pub const MARGIN: f64 = 4.0;
 /// Deviations covered: the extreme of about 10^9 roughly normal errors.
 pub const Z: f64 = 6.0;
 
+/// Dot products that are computed side by side.
+pub const LANES: usize = 8;
+
 /// Rounding to the output type: half a unit in the last place, or half a subnormal.
 ///
 /// The factor above 1 covers a reference that lies just below a power of two.
@@ -42,6 +45,27 @@ impl Dot {
         dot
     }
 
+    /// [`LANES`] dot products of one `a`, side by side: each the same, to the last bit, as alone.
+    ///
+    /// A sum waits for its last step; eight of them do not wait for each other.
+    pub fn of_lanes(a: &[f64], b: &[[f64; LANES]]) -> [Dot; LANES] {
+        let (mut sums, mut squares, mut magnitudes) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+        for (x, y) in a.iter().zip(b) {
+            for lane in 0..LANES {
+                let product = x * y[lane];
+                sums[lane] += product;
+                squares[lane] += sums[lane] * sums[lane];
+                magnitudes[lane] += product.abs();
+            }
+        }
+        std::array::from_fn(|lane| Dot {
+            sum: sums[lane],
+            prefix_squares: squares[lane],
+            magnitude: magnitudes[lane],
+            length: a.len(),
+        })
+    }
+
     /// Error of summing in `accumulator`, products being exact or fused.
     ///
     /// A sequential sum errs at step j by up to u|s_j|, uniformly: the deviation of the walk is
@@ -70,4 +94,22 @@ pub fn roundings(accumulator: Dtype, count: usize, value: f64) -> f64 {
 pub fn positive_sum(accumulator: Dtype, length: usize, order_matters: bool) -> f64 {
     let u = accumulator.unit_roundoff();
     if order_matters { u * length as f64 } else { u * Z * (length as f64).sqrt() / 3.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::philox::Draws;
+
+    #[test]
+    fn dots_side_by_side_are_those_alone() {
+        let mut draws = Draws::new(3, 3);
+        let mut number = || draws.bits() as f64 / 1e19 - 0.9;
+        let a: Vec<f64> = (0..100).map(|_| number()).collect();
+        let b: Vec<[f64; LANES]> = (0..100).map(|_| std::array::from_fn(|_| number())).collect();
+        for (lane, dot) in Dot::of_lanes(&a, &b).into_iter().enumerate() {
+            let column: Vec<f64> = b.iter().map(|b| b[lane]).collect();
+            assert_eq!(dot, Dot::of(&a, &column));
+        }
+    }
 }

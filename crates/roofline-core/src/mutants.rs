@@ -87,6 +87,18 @@ pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
     outcome
 }
 
+/// For operations whose bound is that tight: the element of median magnitude times 1.001, where the type has the
+/// digits to tell.
+pub(crate) fn nearly_right(problem: &Problem) -> Vec<f64> {
+    let mut y = (problem.case.operation.emulate)(problem, &Arithmetic::declared(problem.case));
+    if matches!(problem.case.dtype, Dtype::F32 | Dtype::F64) {
+        let mut order: Vec<usize> = (0..y.len()).collect();
+        order.sort_by(|one, other| y[*one].abs().total_cmp(&y[*other].abs()));
+        y[order[order.len() / 2]] *= 1.001;
+    }
+    y
+}
+
 /// How an operation's bound fits its arithmetic on one instance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Calibration {
@@ -343,6 +355,27 @@ mod tests {
                 let outcome = self_test(&case, seed, 1.0);
                 assert_eq!(outcome.broken, Vec::<String>::new(), "{case} seed {seed}");
                 assert!(outcome.rejected.len() >= 17, "{case}: {:?}", outcome.rejected);
+            }
+        }
+    }
+
+    /// What once got a time has a mutant, and the mutant is wrong and not just honest in disguise.
+    #[test]
+    fn everyday_bugs_are_among_the_rejected() {
+        for (id, bugs) in [
+            ("softmax/bf16/rows=8,cols=8", &["maximum from zero", "maximum without the last vector"][..]),
+            ("softmax/f64/rows=8,cols=8", &["maximum from zero", "maximum without the last vector"]),
+            ("rms-norm/f16/rows=8,cols=8", &["epsilon forgotten", "mean over a padded length"]),
+            ("rms-norm/f32/rows=8,cols=8", &["epsilon outside the root", "one element by a thousandth"]),
+            ("add/bf16/rows=8,cols=8", &["remainder copied"]),
+            ("matmul/f32/m=8,n=8,k=8", &["remainder of k left out", "one element by a thousandth"]),
+            ("matmul.nn/i8/m=8,n=8,k=8", &["remainder of k left out"]),
+        ] {
+            for seed in 0..20 {
+                let rejected = self_test(&id.parse().unwrap(), seed, 1.0).rejected;
+                let missing: Vec<_> =
+                    bugs.iter().filter(|bug| !rejected.iter().any(|name| name == **bug)).collect();
+                assert!(missing.is_empty(), "{id} seed {seed}: {missing:?}");
             }
         }
     }

@@ -70,11 +70,12 @@ pub struct Operation {
     pub emulate: fn(&Problem, &Arithmetic) -> Vec<f64>,
     /// Wrong kernels that only this operation can have.
     pub mutants: &'static [Mutant],
-    /// A check of the whole output that costs less than its reference; for operations that have one.
+    /// A look at the whole output that costs less than its reference; for operations that have one.
     pub whole: Option<WholeCheck>,
 }
 
-/// A bound on the whole output, read a row at a time: returns the rows that cannot be right.
+/// A look at the whole output, read a row at a time: returns the rows by how suspicious they are, the
+/// worst first. It accuses nobody: what it names is then judged.
 pub type WholeCheck = fn(&Problem, output: Dtype, row: &dyn Fn(usize) -> Vec<f64>, draws: u64) -> Vec<usize>;
 
 /// A wrong kernel, told by one of the operation's families.

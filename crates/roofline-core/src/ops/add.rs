@@ -2,10 +2,11 @@
 //!
 //! One addition and three streams: nothing beyond the output rounding is allowed.
 
-use super::{Arithmetic, Axis, Expected, Operation, Problem, RateUnit, Reach, Tensor, Variant, Work};
+use super::{Arithmetic, Axis, Expected, Mutant, Operation, Problem, RateUnit, Reach, Tensor, Variant, Work};
 use crate::case::Case;
 use crate::dtype::Dtype::{Bf16, F16, F32, F64};
 use crate::fill::Fill;
+use crate::mutants::nearly_right;
 use crate::units::Bytes;
 
 pub const OPERATION: Operation = Operation {
@@ -25,7 +26,15 @@ pub const OPERATION: Operation = Operation {
     reference,
     reach: |_, _, element| Reach { first: element, step: 1, count: 1 },
     emulate,
-    mutants: &[],
+    mutants: &[
+        Mutant { name: "one element by a thousandth", fill: Fill::Uniform, compute: nearly_right },
+        Mutant { name: "remainder copied", fill: Fill::Uniform, compute: |p| remainder(p, |x, _| x) },
+        Mutant {
+            name: "remainder added twice",
+            fill: Fill::Uniform,
+            compute: |p| remainder(p, |x, y| x + y + y),
+        },
+    ],
     whole: None,
 };
 
@@ -59,4 +68,12 @@ fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<f64> {
     (0..x.elements())
         .map(|i| arithmetic.round(arithmetic.input(x.get(i)) + arithmetic.input(y.get(i))))
         .collect()
+}
+
+/// The last three elements of each row by another formula.
+fn remainder(problem: &Problem, formula: fn(f64, f64) -> f64) -> Vec<f64> {
+    let [x, y] = &problem.inputs[..] else { unreachable!("add has two inputs") };
+    let cols = problem.case.axis("cols");
+    let right = emulate(problem, &Arithmetic::declared(problem.case)).into_iter().enumerate();
+    right.map(|(i, z)| if i % cols + 3 < cols { z } else { formula(x.get(i), y.get(i)) }).collect()
 }

@@ -3,11 +3,14 @@
 //! Products of the narrow types are exact in the accumulator and f32 products are fused, so the
 //! only internal error is that of summation. Integer products are exact.
 
-use super::{Arithmetic, Axis, Expected, Operation, Problem, RateUnit, Reach, Tensor, Variant, View, Work};
+use super::{
+    Arithmetic, Axis, Expected, Mutant, Operation, Problem, RateUnit, Reach, Tensor, Variant, View, Work,
+};
 use crate::bound::{self, Dot};
 use crate::case::Case;
 use crate::dtype::Dtype::{self, Bf16, F16, F32, F64, I8, I32};
 use crate::fill::Fill;
+use crate::mutants::nearly_right;
 use crate::philox::Draws;
 use crate::units::Bytes;
 
@@ -32,7 +35,11 @@ pub const OPERATION: Operation = Operation {
     reference,
     reach,
     emulate,
-    mutants: &[],
+    mutants: &[
+        Mutant { name: "one element by a thousandth", fill: Fill::Uniform, compute: nearly_right },
+        Mutant { name: "remainder of k left out", fill: Fill::Normal, compute: |p| remainder(p, -1.0) },
+        Mutant { name: "remainder of k counted twice", fill: Fill::Normal, compute: |p| remainder(p, 1.0) },
+    ],
     whole: Some(project),
 };
 
@@ -89,21 +96,22 @@ fn work(case: &Case) -> Work {
 fn reference(problem: &Problem, wanted: &[usize]) -> Vec<Expected> {
     let layout = Layout::of(problem.case);
     let (a, b) = (&problem.inputs[0], &problem.inputs[1]);
-    // Neighbours in `wanted` share a row of A (a sampled row) or a column of B (a sampled column).
-    let (mut row_of, mut row) = (usize::MAX, Vec::new());
-    let (mut column_of, mut column) = (usize::MAX, Vec::new());
+    let order_matters = problem.fill.order_matters();
+    let mut columns = vec![[0.0; bound::LANES]; layout.k];
     let mut expected = Vec::with_capacity(wanted.len());
-    for index in wanted {
-        let (i, j) = (index / layout.n, index % layout.n);
-        if i != row_of {
-            (row_of, row) = (i, layout.row(a, i));
+    for of_row in wanted.chunk_by(|one, next| one / layout.n == next / layout.n) {
+        let row = layout.row(a, of_row[0] / layout.n);
+        for group in of_row.chunks(bound::LANES) {
+            for (lane, index) in group.iter().enumerate() {
+                let column = layout.column(b, index % layout.n);
+                columns.iter_mut().zip(column).for_each(|(lanes, y)| lanes[lane] = y);
+            }
+            let dots = Dot::of_lanes(&row, &columns).into_iter().take(group.len());
+            expected.extend(dots.map(|dot| {
+                let soft = dot.error(problem.case.accumulator, order_matters);
+                Expected { value: dot.sum, soft: soft + underflow(problem.case) }
+            }));
         }
-        if j != column_of {
-            (column_of, column) = (j, layout.column(b, j));
-        }
-        let dot = Dot::of(&row, &column);
-        let soft = dot.error(problem.case.accumulator, problem.fill.order_matters());
-        expected.push(Expected { value: dot.sum, soft: soft + underflow(problem.case) });
     }
     expected
 }
@@ -138,11 +146,27 @@ fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<f64> {
     output
 }
 
+/// A product with the last three terms of each sum taken once more, or off.
+fn remainder(problem: &Problem, times: f64) -> Vec<f64> {
+    let layout = Layout::of(problem.case);
+    let right = emulate(problem, &Arithmetic::declared(problem.case)).into_iter().enumerate();
+    right
+        .map(|(index, c)| {
+            let row = layout.row(&problem.inputs[0], index / layout.n);
+            let column = layout.column(&problem.inputs[1], index % layout.n);
+            let last = layout.k.saturating_sub(3);
+            c + times * Dot::of(&row[last..], &column[last..]).sum
+        })
+        .collect()
+}
+
 /// Random projection: C·s against A·(B·s) for a random vector of signs s, a row of C at a time.
 ///
-/// It costs two products of a matrix and a vector, and every element of C takes part, so a wrong
-/// tile that the sampled rows and columns miss shows in its rows. The tolerance of a row adds the
-/// variances of its elements' errors, each bounded for every order of summation.
+/// It costs two products of a matrix and a vector, and every element of C takes part, so a wrong one
+/// shows in its row wherever it is. The difference of a row is held against the noise that the
+/// sequential model expects of an honest one; the rows come back worst first. The model is that of
+/// contents of mean 0: there the squares of the prefix sums of all columns add up, in expectation, to
+/// each squared product times the number of prefixes that it is in.
 fn project(problem: &Problem, output: Dtype, row_of: &dyn Fn(usize) -> Vec<f64>, draws: u64) -> Vec<usize> {
     let layout = Layout::of(problem.case);
     let (a, b) = (&problem.inputs[0], &problem.inputs[1]);
@@ -158,29 +182,28 @@ fn project(problem: &Problem, output: Dtype, row_of: &dyn Fn(usize) -> Vec<f64>,
             squares[p] += x * x;
         }
     }
-    let u = problem.case.accumulator.unit_roundoff();
-    // (7 sqrt(k) u)^2 times k times the sum of squared products bounds the squared error of a sum.
-    let soft = (bound::MARGIN * 7.0 * u * layout.k as f64).powi(2);
-    let mut bad = Vec::new();
-    for i in 0..problem.case.axis("m") {
-        let (mut expected, mut variance, mut got) = (0.0, 0.0, 0.0);
+    squares.iter_mut().enumerate().for_each(|(p, square)| *square *= (layout.k - p) as f64);
+
+    // The projection sums in f64 and is as noisy as a kernel that does.
+    let u = |dtype: Dtype| dtype.unit_roundoff().powi(2) / 3.0;
+    let (of_sums, of_outputs) = (u(problem.case.accumulator) + u(F64), u(output) + u(F64));
+    let suspicion = |i: usize| {
+        let (mut expected, mut walks) = (0.0, 0.0);
         for (p, x) in layout.row(a, i).into_iter().enumerate() {
             expected += x * projected[p];
-            variance += soft * x * x * squares[p];
+            walks += x * x * squares[p];
         }
+        let (mut got, mut outputs) = (0.0, 0.0);
         for (value, sign) in row_of(i).into_iter().zip(&signs) {
             got += sign * value;
-            variance += bound::rounding(output, value).powi(2);
+            outputs += value * value;
         }
-        let allowed = bound::Z * variance.sqrt() + expected.abs() * ROUNDING_OF_THE_PROJECTION;
-        let right = (got - expected).abs() <= allowed;
-        // A NaN or an infinity in the row is never within what is allowed.
-        if !right {
-            bad.push(i);
-        }
-    }
-    bad
+        let noise = (of_sums * walks + of_outputs * outputs).sqrt();
+        let suspicion = (got - expected).abs() / noise.max(f64::MIN_POSITIVE);
+        // A NaN or an infinity in the row is as suspicious as can be.
+        if suspicion.is_nan() { f64::INFINITY } else { suspicion }
+    };
+    let mut rows: Vec<(f64, usize)> = (0..problem.case.axis("m")).map(|i| (suspicion(i), i)).collect();
+    rows.sort_by(|one, other| other.0.total_cmp(&one.0));
+    rows.into_iter().map(|(_, row)| row).collect()
 }
-
-/// The projection itself is summed in f64.
-const ROUNDING_OF_THE_PROJECTION: f64 = 1e-9;

@@ -8,6 +8,7 @@ use crate::bound;
 use crate::case::Case;
 use crate::dtype::Dtype::{Bf16, F16, F32, F64};
 use crate::fill::Fill;
+use crate::mutants::nearly_right;
 use crate::units::Bytes;
 
 pub const EPSILON: f64 = 1e-6;
@@ -30,7 +31,38 @@ pub const OPERATION: Operation = Operation {
     reference,
     reach,
     emulate,
-    mutants: &[Mutant { name: "weight not applied", fill: Fill::Uniform, compute: unweighted }],
+    mutants: &[
+        Mutant { name: "one element by a thousandth", fill: Fill::Uniform, compute: nearly_right },
+        Mutant { name: "weight not applied", fill: Fill::Uniform, compute: unweighted },
+        Mutant { name: "epsilon forgotten", fill: Fill::Planted, compute: |p| by(p, |row| mean(row).sqrt()) },
+        Mutant {
+            name: "epsilon outside the root",
+            fill: Fill::Planted,
+            compute: |p| by(p, |row| mean(row).sqrt() + EPSILON),
+        },
+        Mutant {
+            name: "epsilon before the mean",
+            fill: Fill::Planted,
+            compute: |p| by(p, |row| (mean(row) + EPSILON / row.len() as f64).sqrt()),
+        },
+        Mutant {
+            name: "mean over a padded length",
+            fill: Fill::Uniform,
+            compute: |p| {
+                by(p, |row| (mean(row) * row.len() as f64 / (row.len() + 8) as f64 + EPSILON).sqrt())
+            },
+        },
+        Mutant {
+            name: "mean without the last vector",
+            fill: Fill::Uniform,
+            compute: |p| {
+                by(p, |row| {
+                    let whole = &row[..row.len().saturating_sub(8).max(1)];
+                    (mean(whole) * whole.len() as f64 / row.len() as f64 + EPSILON).sqrt()
+                })
+            },
+        },
+    ],
     whole: None,
 };
 
@@ -64,8 +96,7 @@ fn reference(problem: &Problem, wanted: &[usize]) -> Vec<Expected> {
     let mut expected = Vec::with_capacity(wanted.len());
     for group in wanted.chunk_by(|a, b| a / cols == b / cols) {
         let row = x.line(group[0] / cols * cols, 1, cols);
-        let mean = row.iter().map(|x| x * x).sum::<f64>() / cols as f64;
-        let scale = (mean + EPSILON).sqrt();
+        let scale = (mean(&row) + EPSILON).sqrt();
         expected.extend(group.iter().map(|index| {
             let value = row[index % cols] / scale * w.get(index % cols);
             Expected { value, soft: value.abs() * relative + problem.case.accumulator.smallest_subnormal() }
@@ -105,4 +136,20 @@ fn unweighted(problem: &Problem) -> Vec<f64> {
     let (cols, weight) = (problem.case.axis("cols"), &problem.inputs[1]);
     let whole = emulate(problem, &Arithmetic::declared(problem.case));
     whole.iter().enumerate().map(|(i, y)| y / weight.get(i % cols)).collect()
+}
+
+/// Every row over another scale than the right one.
+fn by(problem: &Problem, scale: fn(&[f64]) -> f64) -> Vec<f64> {
+    let (x, w, cols) = (&problem.inputs[0], &problem.inputs[1], problem.case.axis("cols"));
+    let rows = (0..x.elements()).step_by(cols).map(|first| x.line(first, 1, cols));
+    rows.flat_map(|row| {
+        let scale = scale(&row);
+        row.into_iter().enumerate().map(move |(i, x)| x / scale * w.get(i))
+    })
+    .collect()
+}
+
+/// The mean of the squares.
+fn mean(row: &[f64]) -> f64 {
+    row.iter().map(|x| x * x).sum::<f64>() / row.len() as f64
 }

@@ -8,6 +8,7 @@ use crate::bound;
 use crate::case::Case;
 use crate::dtype::Dtype::{Bf16, F16, F32, F64};
 use crate::fill::Fill;
+use crate::mutants::nearly_right;
 use crate::units::Bytes;
 
 pub const OPERATION: Operation = Operation {
@@ -28,7 +29,21 @@ pub const OPERATION: Operation = Operation {
     reference,
     reach,
     emulate,
-    mutants: &[Mutant { name: "maximum not subtracted", fill: Fill::Extreme, compute: unstable }],
+    mutants: &[
+        Mutant { name: "one element by a thousandth", fill: Fill::Uniform, compute: nearly_right },
+        Mutant {
+            name: "maximum not subtracted",
+            fill: Fill::Extreme,
+            compute: |problem| over(problem, |_| 0.0),
+        },
+        Mutant { name: "maximum from zero", fill: Fill::Planted, compute: from_zero },
+        Mutant { name: "maximum of magnitudes", fill: Fill::Planted, compute: of_magnitudes },
+        Mutant { name: "maximum without the last vector", fill: Fill::Planted, compute: without_the_last },
+        Mutant { name: "maximum of the first vector", fill: Fill::Planted, compute: of_the_first },
+        Mutant { name: "zeros beyond the row counted", fill: Fill::Uniform, compute: padded },
+        Mutant { name: "the last vector counted twice", fill: Fill::Uniform, compute: twice },
+        Mutant { name: "NaN for negative infinity", fill: Fill::Nonfinite, compute: masked_to_nan },
+    ],
     whole: None,
 };
 
@@ -85,14 +100,62 @@ fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<f64> {
     output
 }
 
-/// The textbook formula without the maximum, which overflows in the accumulator.
-fn unstable(problem: &Problem) -> Vec<f64> {
+/// The textbook formula around another number than the maximum, which overflows or vanishes in the accumulator.
+fn over(problem: &Problem, pivot: fn(&[f64]) -> f64) -> Vec<f64> {
+    with_sums(problem, pivot, |arithmetic, powers| arithmetic.sum(powers))
+}
+
+/// The formula around `pivot`, with `sum` for the sum of a row's exponentials.
+fn with_sums(problem: &Problem, pivot: fn(&[f64]) -> f64, sum: fn(&Arithmetic, &[f64]) -> f64) -> Vec<f64> {
     let arithmetic = Arithmetic::declared(problem.case);
     let (x, cols) = (&problem.inputs[0], problem.case.axis("cols"));
-    let powers: Vec<f64> = (0..x.elements()).map(|i| arithmetic.round(x.get(i).exp())).collect();
-    let rows = powers.chunks(cols);
-    rows.flat_map(|row| row.iter().map(|power| power / arithmetic.sum(row))).collect()
+    let rows = (0..x.elements()).step_by(cols).map(|first| x.line(first, 1, cols));
+    rows.flat_map(|row| {
+        let pivot = pivot(&row);
+        let powers: Vec<f64> = row.iter().map(|x| arithmetic.round((x - pivot).exp())).collect();
+        let sum = sum(&arithmetic, &powers);
+        powers.into_iter().map(move |power| power / sum)
+    })
+    .collect()
 }
+
+fn from_zero(problem: &Problem) -> Vec<f64> {
+    over(problem, |row| maximum(row).max(0.0))
+}
+
+fn of_magnitudes(problem: &Problem) -> Vec<f64> {
+    over(problem, |row| row.iter().fold(0.0, |max, x| x.abs().max(max)))
+}
+
+fn without_the_last(problem: &Problem) -> Vec<f64> {
+    over(problem, |row| maximum(&row[..row.len().saturating_sub(VECTOR).max(1)]))
+}
+
+fn of_the_first(problem: &Problem) -> Vec<f64> {
+    over(problem, |row| maximum(&row[..row.len().min(VECTOR)]))
+}
+
+fn padded(problem: &Problem) -> Vec<f64> {
+    // exp(0) of each element that is not there.
+    with_sums(problem, |_| 0.0, |arithmetic, powers| arithmetic.sum(powers) + VECTOR as f64)
+}
+
+fn twice(problem: &Problem) -> Vec<f64> {
+    with_sums(problem, maximum, |arithmetic, powers| {
+        arithmetic.sum(powers) + arithmetic.sum(&powers[powers.len().saturating_sub(VECTOR)..])
+    })
+}
+
+/// Infinity minus infinity, where a masked element should vanish.
+fn masked_to_nan(problem: &Problem) -> Vec<f64> {
+    let x = &problem.inputs[0];
+    let whole = emulate(problem, &Arithmetic::declared(problem.case));
+    let spoil = |(i, y)| if x.get(i) == f64::NEG_INFINITY { f64::NAN } else { y };
+    whole.into_iter().enumerate().map(spoil).collect()
+}
+
+/// Elements that a mutant takes at a time.
+const VECTOR: usize = 8;
 
 /// The maximum with NaN carried along, unlike `f64::max`.
 fn maximum(row: &[f64]) -> f64 {
