@@ -6,4 +6,5 @@ mod facts;
 pub mod gate_mutations;
 pub mod gate_study;
 pub mod noise_study;
+pub mod seeds_study;
 pub mod share_study;

@@ -1,4 +1,4 @@
-//! `cargo xtask gate-mutations`, `gate-study`, `noise-study` and `share-study` end here.
+//! `cargo xtask gate-mutations`, `gate-study`, `seeds-study`, `noise-study` and `share-study` end here.
 #![forbid(unsafe_code)]
 
 use roofline_conductor::checks::Check;
@@ -6,7 +6,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 use studies::bench::Bench;
-use studies::{gate_mutations, gate_study, noise_study, share_study};
+use studies::{gate_mutations, gate_study, noise_study, seeds_study, share_study};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -41,6 +41,13 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{}", gate_study::describe(&outcome));
             Ok(outcome.false_alarms.is_empty() && outcome.missed.is_empty())
         }
+        Some("seeds-study") => {
+            let (seeds, first) = (number(1, 100), number(2, 1));
+            let counts =
+                seeds_study::study(&Bench::new()?, seeds_study::EVERYDAY, first..first + seeds, talk)?;
+            anstream::println!("{}", seeds_study::describe(&counts));
+            Ok(counts.iter().all(|count| count.through.is_empty()))
+        }
         Some("noise-study") if arguments[1..].iter().any(|argument| argument == "--help") => {
             anstream::println!("{}", noise_study::HELP);
             Ok(true)
@@ -62,8 +69,8 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             Ok(true)
         }
         _ => Err(io::Error::other(
-            "name a study: gate-mutations [SEED [CHECK …]], gate-study [SHAPES] [SEED], noise-study [OPTIONS] \
-             or share-study [RUNS] [MINUTES]",
+            "name a study: gate-mutations [SEED [CHECK …]], gate-study [SHAPES] [SEED], seeds-study [COUNT] \
+             [SEED], noise-study [OPTIONS] or share-study [RUNS] [MINUTES]",
         )),
     }
 }

@@ -53,6 +53,11 @@ const VERBS: &[Verb] = &[
         run: study::study,
     },
     Verb {
+        name: "seeds-study",
+        about: "everyday bugs through the gate, seed after seed: none gets through (`COUNT SEED`)",
+        run: study::seeds,
+    },
+    Verb {
         name: "noise-study",
         about: "how often live comparisons are wrong, a part at a time (`--help`)",
         run: study::noise,

@@ -1,5 +1,5 @@
-//! `gate-mutations`, `gate-study`, `noise-study` and `share-study`: long studies, in a crate of their own so that tasks
-//! stay quick to build.
+//! `gate-mutations`, `gate-study`, `seeds-study`, `noise-study` and `share-study`: long studies, in a crate of their own
+//! so that tasks stay quick to build.
 
 use crate::step::Failure;
 use std::process::{Command, ExitCode};
@@ -10,6 +10,10 @@ pub(crate) fn mutations(arguments: &[String]) -> Result<ExitCode, Failure> {
 
 pub(crate) fn study(arguments: &[String]) -> Result<ExitCode, Failure> {
     run("gate-study", arguments)
+}
+
+pub(crate) fn seeds(arguments: &[String]) -> Result<ExitCode, Failure> {
+    run("seeds-study", arguments)
 }
 
 pub(crate) fn noise(arguments: &[String]) -> Result<ExitCode, Failure> {

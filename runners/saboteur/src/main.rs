@@ -5,10 +5,12 @@
 
 mod crashed;
 mod deceit;
+mod everyday;
 mod fickle;
 mod hello;
 mod honest;
 mod honest_rows;
+mod product;
 mod protocol;
 mod resources;
 mod suspect;

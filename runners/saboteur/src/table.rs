@@ -5,7 +5,7 @@
 //! it does. On other sizes of the same operations it behaves alike. `saboteur --table` prints the
 //! table as JSON for the tests.
 
-use crate::{crashed, deceit, fickle, honest_rows, protocol, resources, suspect, wrong};
+use crate::{crashed, deceit, everyday, fickle, honest_rows, protocol, resources, suspect, wrong};
 use roofline_core::record::Status;
 use roofline_runner::protocol::Question;
 use roofline_runner::{Channel, Job, Ready, Refusal};
@@ -44,6 +44,7 @@ const MATMUL: &str = "matmul/f32/m=96,n=80,k=200";
 const SQUARE: &str = "matmul/f32/m=64,n=64,k=96";
 const BF16: &str = "matmul/bf16/m=48,n=40,k=512";
 const TILED: &str = "matmul/f32/m=1024,n=1024,k=256";
+const PRODUCT: &str = "matmul/f32/m=512,n=512,k=512";
 const LONG: &str = "add/f32/rows=70,cols=1000";
 const SHORT: &str = "softmax/f32/rows=4,cols=100";
 const WORK: &str = "softmax/f32/rows=512,cols=1000";
@@ -117,6 +118,18 @@ pub(crate) const ROWS: &[Row] = rows! {
         every_other_row         [SOFTMAX, ADD] "C2 35" "computes a hashed half of the rows, copies the rest";
         wrong_element           [TILED] "C2 37" "is wrong in one element of a large product";
         wrong_tile              [TILED] "C2 37" "is wrong in one tile of 16 by 16 of a large product";
+    }
+    Wrong Kernel everyday {
+        maximum_from_zero       [SOFTMAX] "" "starts its maximum at zero";
+        maximum_of_magnitudes   [SOFTMAX] "" "takes the largest magnitude for the maximum";
+        maximum_misses_tail     [SOFTMAX] "" "takes the maximum of whole vectors of 16 only";
+        maximum_misses_long_tail [SOFTMAX] "" "does so in rows of a thousand elements or more";
+        dropped_remainder       [ADD, SOFTMAX, RMS_NORM] "" "does not write the last elements that do not fill a vector of 8";
+        copied_remainder        [ADD] "" "copies its first input there";
+        dropped_terms           [MATMUL] "" "leaves out the terms of a sum that do not fill a vector of 16";
+        forgotten_epsilon       [RMS_NORM] "" "divides by the root of the mean alone";
+        epsilon_outside_the_root [RMS_NORM] "" "adds the epsilon to the root";
+        nearly_right_element    [PRODUCT] "" "is too large by a thousandth in one element, another each time";
     }
     Wrong Kernel fickle {
         skips_after_10_calls    [SOFTMAX] "C2 22, A5 25" "computes ten times, then nothing";

@@ -1,0 +1,89 @@
+//! Everyday bugs through the gate, seed after seed: what is found by luck is found in some of them only.
+
+use crate::bench::Bench;
+use roofline_conductor::checks::Checks;
+use roofline_core::record::Status;
+use std::io;
+use std::ops::Range;
+
+/// A saboteur that makes the bug, and the case that it makes it on.
+pub type Bug = (&'static str, &'static str);
+
+/// Bugs that once got a time, on cases that show them and on some that do not.
+pub const EVERYDAY: &[Bug] = &[
+    ("saboteur/maximum-from-zero", "softmax/f32/rows=64,cols=1000"),
+    ("saboteur/maximum-of-magnitudes", "softmax/f32/rows=64,cols=1000"),
+    ("saboteur/maximum-misses-tail", "softmax/f32/rows=64,cols=1000"),
+    // No vector of 16 is left over here: only other shapes show it.
+    ("saboteur/maximum-misses-tail", "softmax/f32/rows=64,cols=1024"),
+    ("saboteur/maximum-misses-long-tail", "softmax/f32/rows=64,cols=1000"),
+    ("saboteur/maximum-misses-long-tail", "softmax/f32/rows=1,cols=5000"),
+    // Rows are sampled here.
+    ("saboteur/maximum-misses-long-tail", "softmax/f32/rows=2048,cols=1030"),
+    ("saboteur/dropped-remainder", "add/f32/rows=64,cols=1000"),
+    ("saboteur/dropped-remainder", "add/f32/rows=63,cols=1001"),
+    ("saboteur/copied-remainder", "add/f32/rows=64,cols=1000"),
+    ("saboteur/dropped-terms", "matmul/f32/m=96,n=80,k=200"),
+    ("saboteur/forgotten-epsilon", "rms-norm/f32/rows=64,cols=1000"),
+    ("saboteur/epsilon-outside-the-root", "rms-norm/f32/rows=64,cols=1000"),
+    // Rows and columns are sampled in both.
+    ("saboteur/nearly-right-element", "matmul/f32/m=512,n=512,k=512"),
+    ("saboteur/nearly-right-element", "matmul/f32/m=2048,n=2048,k=2048"),
+];
+
+/// How often one bug was found.
+#[derive(Debug)]
+pub struct Count {
+    pub bug: Bug,
+    pub tried: u64,
+    /// Where it was not called wrong: the seed, and what became of the row.
+    pub through: Vec<String>,
+}
+
+/// Takes each bug through the gate once for every seed.
+pub fn study(
+    bench: &Bench,
+    bugs: &[Bug],
+    seeds: Range<u64>,
+    mut report: impl FnMut(&str),
+) -> io::Result<Vec<Count>> {
+    let mut counts = Vec::new();
+    for bug in bugs {
+        let (implementation, id) = *bug;
+        let case = id.parse().map_err(io::Error::other)?;
+        let mut count = Count { bug: *bug, tried: 0, through: Vec::new() };
+        for seed in seeds.clone() {
+            for record in bench.run(&case, &[implementation], seed, None, Checks::default())? {
+                count.tried += 1;
+                if record.status != Status::Wrong {
+                    count.through.push(format!("seed {seed}: {} {}", record.status, record.why));
+                }
+            }
+        }
+        report(&line(&count));
+        counts.push(count);
+    }
+    Ok(counts)
+}
+
+fn line(count: &Count) -> String {
+    let found = count.tried - count.through.len() as u64;
+    let (implementation, case) = count.bug;
+    format!("{implementation:<36} {case:<36} {found} of {}", count.tried)
+}
+
+/// The study as a table, and below it what got through.
+pub fn describe(counts: &[Count]) -> String {
+    let mut text =
+        String::from("bug                                  case                                 found\n");
+    for count in counts {
+        text += &line(count);
+        text.push('\n');
+    }
+    for (count, through) in
+        counts.iter().flat_map(|count| count.through.iter().map(move |line| (count, line)))
+    {
+        text += &format!("NOT FOUND {} on {}: {}\n", count.bug.0, count.bug.1, through.trim_end());
+    }
+    text
+}
