@@ -3,6 +3,9 @@
 /// Sums side by side in each dot product.
 const LANES: usize = 8;
 
+/// Columns that are gone through with all rows before the next ones are.
+const COLUMNS: usize = 32;
+
 /// C = A · Bᵀ in f32, with rows of `k` elements in A and B and of `cols` in C.
 pub(crate) fn multiply(a: &[f32], b: &[f32], c: &mut [f32], cols: usize, k: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -21,7 +24,7 @@ fn multiply_fused(a: &[f32], b: &[f32], c: &mut [f32], cols: usize, k: usize) {
     tiles(a, b, c, cols, k, f32::mul_add);
 }
 
-/// Four rows by two columns at a time; what is left over one by one.
+/// Two rows by two columns at a time, within as many columns as a cache holds; what is left over one by one.
 #[inline(always)]
 fn tiles(
     a: &[f32],
@@ -31,26 +34,25 @@ fn tiles(
     k: usize,
     fused: impl Fn(f32, f32, f32) -> f32 + Copy,
 ) {
-    let whole = cols / 2 * 2;
-    for (c, a) in c.chunks_mut(4 * cols).zip(a.chunks(4 * k)) {
-        let rows = c.len() / cols;
-        for j in (0..whole).step_by(2) {
-            let columns = [&b[j * k..][..k], &b[(j + 1) * k..][..k]];
-            if rows == 4 {
-                let rows = [&a[..k], &a[k..][..k], &a[2 * k..][..k], &a[3 * k..][..k]];
-                for (i, sums) in tile(rows, columns, fused).into_iter().enumerate() {
-                    c[i * cols + j..][..2].copy_from_slice(&sums);
+    for first in (0..cols).step_by(COLUMNS) {
+        let last = (first + COLUMNS).min(cols);
+        for (c, a) in c.chunks_mut(2 * cols).zip(a.chunks(2 * k)) {
+            let (c, below) = c.split_at_mut(cols);
+            for j in (first..last).step_by(2) {
+                let columns = b[j * k..last * k].chunks_exact(k);
+                if below.is_empty() || columns.len() < 2 {
+                    for (j, column) in (j..).zip(columns.take(2)) {
+                        [[c[j]]] = tile([&a[..k]], [column], fused);
+                        if !below.is_empty() {
+                            [[below[j]]] = tile([&a[k..]], [column], fused);
+                        }
+                    }
+                } else {
+                    let columns = [&b[j * k..][..k], &b[(j + 1) * k..][..k]];
+                    let sums = tile([&a[..k], &a[k..]], columns, fused);
+                    c[j..j + 2].copy_from_slice(&sums[0]);
+                    below[j..j + 2].copy_from_slice(&sums[1]);
                 }
-            } else {
-                for i in 0..rows {
-                    let [sums] = tile([&a[i * k..][..k]], columns, fused);
-                    c[i * cols + j..][..2].copy_from_slice(&sums);
-                }
-            }
-        }
-        for j in whole..cols {
-            for i in 0..rows {
-                [[c[i * cols + j]]] = tile([&a[i * k..][..k]], [&b[j * k..][..k]], fused);
             }
         }
     }
