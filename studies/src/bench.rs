@@ -20,6 +20,8 @@ use std::time::Duration;
 pub struct Bench {
     program: PathBuf,
     runners: Vec<RunnerSpec>,
+    /// How long an answer is waited for.
+    pub patience: Duration,
 }
 
 /// One saboteur, as its own table tells.
@@ -47,7 +49,7 @@ impl Bench {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut runners = vec![RunnerSpec::built_in(&program)];
         runners.push(runners::read(&repository.join("runners/saboteur"), &folder).map_err(io::Error::other)?);
-        Ok(Bench { program, runners })
+        Ok(Bench { program, runners, patience: Duration::from_secs(3) })
     }
 
     /// The saboteurs and the status that each must get.
@@ -84,7 +86,7 @@ impl Bench {
         let plan = Plan {
             cases: vec![PlannedCase { case: case.clone(), rows, probes: Vec::new(), has_device: true }],
         };
-        let limits = Limits { patience: Duration::from_secs(3), memory: 1 << 30 };
+        let limits = Limits { patience: self.patience, memory: 1 << 30 };
         let options = Options {
             budget,
             quick: true,

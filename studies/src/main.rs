@@ -43,8 +43,10 @@ fn run(arguments: &[String]) -> io::Result<bool> {
         }
         Some("seeds-study") => {
             let (seeds, first) = (number(1, 100), number(2, 1));
-            let counts =
-                seeds_study::study(&Bench::new()?, seeds_study::EVERYDAY, first..first + seeds, talk)?;
+            // A product of 2048³ takes its time where others compute as well.
+            let mut bench = Bench::new()?;
+            bench.patience = Duration::from_secs(30);
+            let counts = seeds_study::study(&bench, seeds_study::EVERYDAY, first..first + seeds, talk)?;
             anstream::println!("{}", seeds_study::describe(&counts));
             Ok(counts.iter().all(|count| count.through.is_empty()))
         }
