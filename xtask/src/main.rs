@@ -54,7 +54,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "seeds-study",
-        about: "everyday bugs through the gate, seed after seed: none gets through (`COUNT SEED`)",
+        about: "everyday bugs through the gate, seed after seed: none gets through (`COUNT SEED ROW …`)",
         run: study::seeds,
     },
     Verb {

@@ -38,7 +38,23 @@ pub fn pass(
         true => others(case, &mut stage.draws),
         false => vec![Fill::Uniform],
     };
-    trial(stage, case, Placement::FlushStart, &others, lanes, takes_part)
+    trial(stage, case, Placement::FlushStart, &others, lanes, takes_part)?;
+    if let Some(why) = no_projection(case) {
+        lanes.iter_mut().for_each(|lane| lane.not_applicable(Check::Projection, why));
+    }
+    Ok(())
+}
+
+/// Why no projection of a case's output is looked at.
+fn no_projection(case: &Case) -> Option<&'static str> {
+    let output = (case.operation.tensors)(case).pop()?;
+    if case.operation.whole.is_none() {
+        Some("only products have one")
+    } else if sample::is_whole(case, &output) {
+        Some("the whole output is judged")
+    } else {
+        None
+    }
 }
 
 /// Families that the case itself is judged with, beside the two of mean 0: one by lot, and the planted one
@@ -351,6 +367,14 @@ mod tests {
             let seen: BTreeSet<Fill> = drawn.concat().into_iter().collect();
             assert_eq!(seen.len(), case.operation.fills_of(&case).len() - 2, "{id}: all have their turn");
         }
+    }
+
+    #[test]
+    fn large_products_alone_have_a_projection() {
+        let why = |id: &str| no_projection(&id.parse().unwrap());
+        assert_eq!(why("softmax/f32/rows=4096,cols=4096"), Some("only products have one"));
+        assert_eq!(why("matmul/f32/m=64,n=64,k=64"), Some("the whole output is judged"));
+        assert_eq!(why("matmul/f32/m=512,n=512,k=512"), None);
     }
 
     #[test]

@@ -18,7 +18,7 @@ const SUSPECTS: std::ops::RangeInclusive<u64> = 4..=16;
 pub fn for_gate(case: &Case, output: &Tensor, draws: &mut Draws) -> Vec<usize> {
     let (rows, cols) = lines(output);
     let flops = (case.operation.work)(case).flops();
-    if output.elements() <= MOST_ELEMENTS && flops <= MOST_FLOPS {
+    if is_whole(case, output) {
         return (0..output.elements()).collect();
     }
     let per_row = (flops / rows as u64).max(1);
@@ -39,6 +39,11 @@ pub fn for_gate(case: &Case, output: &Tensor, draws: &mut Draws) -> Vec<usize> {
     wanted.sort_unstable();
     wanted.dedup();
     wanted
+}
+
+/// Whether the reference of the whole output is cheap.
+pub fn is_whole(case: &Case, output: &Tensor) -> bool {
+    output.elements() <= MOST_ELEMENTS && (case.operation.work)(case).flops() <= MOST_FLOPS
 }
 
 /// How many suspected rows of a product are judged whole.
