@@ -8,3 +8,4 @@ pub mod gate_study;
 pub mod noise_study;
 pub mod seeds_study;
 pub mod share_study;
+pub mod trust_study;

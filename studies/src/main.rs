@@ -6,7 +6,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 use studies::bench::Bench;
-use studies::{gate_mutations, gate_study, noise_study, seeds_study, share_study};
+use studies::{gate_mutations, gate_study, noise_study, seeds_study, share_study, trust_study};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -71,13 +71,23 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{}", outcome.publish(&command(arguments))?);
             Ok(outcome.is_still())
         }
+        Some("trust-study") if arguments[1..].iter().any(|argument| argument == "--help") => {
+            anstream::println!("{}", trust_study::HELP);
+            Ok(true)
+        }
+        Some("trust-study") => {
+            let settings = trust_study::Settings::parse(&arguments[1..]).map_err(io::Error::other)?;
+            let (page, is_well) = trust_study::run(&settings, &command(arguments), talk)?;
+            anstream::println!("{page}");
+            Ok(is_well)
+        }
         Some("load") => {
             noise_study::load::run();
             Ok(true)
         }
         _ => Err(io::Error::other(
             "name a study: gate-mutations [SEED [CHECK …]], gate-study [SHAPES] [SEED], seeds-study [COUNT [SEED \
-             [ROW …]]], noise-study [OPTIONS] or share-study [RUNS] [MINUTES]",
+             [ROW …]]], noise-study [OPTIONS] share-study [RUNS] [MINUTES] or trust-study [OPTIONS]",
         )),
     }
 }

@@ -67,6 +67,11 @@ const VERBS: &[Verb] = &[
         about: "how still shares of the limit stand while times drift (`RUNS MINUTES`)",
         run: study::share,
     },
+    Verb {
+        name: "trust-study",
+        about: "honest rows that are doubted, and lies that are not, a part at a time (`--help`)",
+        run: study::trust,
+    },
 ];
 
 fn main() -> ExitCode {

@@ -24,6 +24,10 @@ pub(crate) fn share(arguments: &[String]) -> Result<ExitCode, Failure> {
     run("share-study", arguments)
 }
 
+pub(crate) fn trust(arguments: &[String]) -> Result<ExitCode, Failure> {
+    run("trust-study", arguments)
+}
+
 fn run(name: &str, arguments: &[String]) -> Result<ExitCode, Failure> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let status = Command::new(cargo)

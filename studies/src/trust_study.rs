@@ -1,0 +1,338 @@
+//! How far statuses can be trusted: honest rows of many libraries, and known lies, half of all beside another load.
+//!
+//! Each row is a line of `results/MACHINE/trust-study.jsonl` as soon as it is known; the page beside it
+//! counts all lines of one revision, so that hours can be spent in parts. A study at another revision
+//! starts the file anew.
+
+use crate::bench::Bench;
+use crate::facts::{now, revision, setting};
+use crate::gate_mutations::face;
+use crate::noise_study::load::Load;
+use roofline_conductor::checks::Checks;
+use roofline_conductor::machine::Machine;
+use roofline_core::philox::Draws;
+use roofline_core::record::Record;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Cases of one run: libraries that take seconds to start do so once a set for all of them.
+const CASES: u64 = 8;
+/// Time for one comparison with the limit.
+const BUDGET: &str = "1s";
+/// Of 1,000 honest rows so many may be suspect, and none wrong.
+const MOST_SUSPECT: f64 = 1e-3;
+/// Of 20 lies so many must be caught.
+const LEAST_CAUGHT: f64 = 0.95;
+
+/// Lies whose chances are counted, and how long the study's rounds are for them.
+const LIES: &[&str] = &[
+    "claims-a-tenth-less",
+    "claims-a-twentieth-less",
+    "puts-work-off",
+    "works-in-the-copy",
+    "remembers-rows",
+    "remembers-without-a-pause",
+];
+const LIE_BUDGET: Duration = Duration::from_secs(2);
+
+/// One row: a line of the file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    pub revision: String,
+    pub finished: String,
+    pub loaded: bool,
+    pub case: String,
+    pub implementation: String,
+    /// The runner's version; none for lies.
+    pub version: String,
+    pub status: String,
+    pub why: String,
+    /// Names of checks that were weaker.
+    pub weaker: Vec<String>,
+}
+
+impl Line {
+    fn new(revision: &str, loaded: bool, record: &Record) -> Line {
+        let weaker = record.evidence.checks.iter().filter(|checked| !checked.why.is_empty());
+        let weaker = weaker.filter(|checked| checked.standing == roofline_core::check::Standing::Weaker);
+        Line {
+            revision: revision.to_owned(),
+            finished: now(),
+            loaded,
+            case: record.case.clone(),
+            implementation: record.implementation.clone(),
+            version: record.provenance.runner_version.clone(),
+            status: record.status.name().to_owned(),
+            why: record.why.clone(),
+            weaker: weaker.map(|checked| checked.check.name().to_owned()).collect(),
+        }
+    }
+
+    fn is_lie(&self) -> bool {
+        self.implementation.starts_with("saboteur/")
+    }
+}
+
+/// What is asked for on the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub minutes: u64,
+    pub seed: u64,
+    /// Runners beside the built-in one: `numpy`, `torch`; folders too.
+    pub runners: Vec<String>,
+    /// Tries of each lie, instead of honest rows.
+    pub lies: u32,
+}
+
+pub const HELP: &str = "cargo xtask trust-study [OPTIONS]
+  --minutes N      end after so long (10)
+  --seed N         draw other cases
+  --runners A,B    beside the built-in runner (numpy)
+  --lies N         tries of every known lie, half of them beside another load, instead of honest rows";
+
+impl Settings {
+    pub fn parse(arguments: &[String]) -> Result<Settings, String> {
+        let mut settings = Settings { minutes: 10, seed: 1, runners: vec!["numpy".to_owned()], lies: 0 };
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            let value = words.next().ok_or_else(|| format!("`{word}` needs a value\n{HELP}"))?;
+            let number = || value.parse().map_err(|_| format!("`{word} {value}` is no number\n{HELP}"));
+            match word.as_str() {
+                "--minutes" => settings.minutes = number()?,
+                "--seed" => settings.seed = number()?,
+                "--lies" => settings.lies = number()? as u32,
+                "--runners" => settings.runners = value.split(',').map(str::to_owned).collect(),
+                other => return Err(format!("there is no option `{other}`\n{HELP}")),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+/// Runs until the time is over; answers with the page and whether all is as it must be.
+pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> io::Result<(String, bool)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let machine = Machine::read();
+    let journal = Journal::open(&root.join("results").join(machine.fingerprint()), &revision(&root))?;
+    let deadline = Instant::now() + Duration::from_secs(60 * settings.minutes);
+    if settings.lies > 0 {
+        try_lies(settings, &journal, deadline, &mut report)?;
+    } else {
+        try_honest_rows(settings, &journal, deadline, &mut report)?;
+    }
+    journal.publish(command, &machine)
+}
+
+fn try_honest_rows(
+    settings: &Settings,
+    journal: &Journal,
+    deadline: Instant,
+    report: &mut dyn FnMut(&str),
+) -> io::Result<()> {
+    let program = crate::bench::build(&["-p", "roofline"])?.join("roofline");
+    let folder = std::env::temp_dir().join(format!("roofline-trust-study-{}", std::process::id()));
+    std::fs::create_dir_all(&folder)?;
+    let mut draws = Draws::new(settings.seed, 77);
+    for round in 0.. {
+        if Instant::now() > deadline {
+            break;
+        }
+        let loaded = round % 2 == 1;
+        let load = if loaded { Some(Load::start()?) } else { None };
+        let mut command = Command::new(&program);
+        command.arg("run").args((0..CASES).map(|_| draw_case(&mut draws)));
+        command.args(["--budget", BUDGET, "--format", "jsonl", "--store"]).arg(folder.join("store.db"));
+        settings.runners.iter().for_each(|runner| drop(command.args(["--runner", runner])));
+        let output = command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).output()?;
+        drop(load);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let records: Vec<Record> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        if records.is_empty() {
+            return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        for record in records.iter().filter(|record| !record.implementation.starts_with("limit/")) {
+            journal.add(&Line::new(&journal.revision, loaded, record))?;
+            if record.status.is_failure() {
+                report(&format!("{}: {}: {}", record.row(), record.status, record.why));
+            }
+        }
+        report(&format!("run {}: {} rows{}", round + 1, records.len(), if loaded { ", loaded" } else { "" }));
+    }
+    std::fs::remove_dir_all(&folder)
+}
+
+fn try_lies(
+    settings: &Settings,
+    journal: &Journal,
+    deadline: Instant,
+    report: &mut dyn FnMut(&str),
+) -> io::Result<()> {
+    let bench = Bench::new()?;
+    let saboteurs = bench.saboteurs()?;
+    for number in 0..settings.lies {
+        for name in LIES {
+            let name = format!("saboteur/{name}");
+            let found = saboteurs.iter().find(|saboteur| saboteur.implementation == name);
+            let saboteur = found.ok_or_else(|| io::Error::other(format!("no {name}")))?;
+            for case in &saboteur.cases {
+                if Instant::now() > deadline {
+                    return Ok(());
+                }
+                let loaded = number % 2 == 1;
+                let load = if loaded { Some(Load::start()?) } else { None };
+                let seed = settings.seed.wrapping_add(u64::from(number));
+                let record = face(&bench, saboteur, case, seed, Some(LIE_BUDGET), Checks::default())?;
+                drop(load);
+                report(&format!("{}: {}: {}", record.row(), record.status, record.why));
+                journal.add(&Line::new(&journal.revision, loaded, &record))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A case that people have: sizes from a row to a few megabytes, one thread or two.
+fn draw_case(draws: &mut Draws) -> String {
+    let pick = |draws: &mut Draws, from: &[&str]| from[draws.below(from.len() as u64) as usize].to_owned();
+    let size = |draws: &mut Draws, most: u32| (1u64 << draws.below(u64::from(most))) + draws.below(40);
+    let operation = pick(draws, &["add", "softmax", "rms-norm", "matmul", "matmul.nn"]);
+    let dtype = pick(draws, &["f32", "f32", "bf16", "f16", "f64"]);
+    let axes = if operation.starts_with("matmul") {
+        format!("m={},n={},k={}", size(draws, 9), size(draws, 9), size(draws, 9))
+    } else {
+        format!("rows={},cols={}", size(draws, 10), size(draws, 11))
+    };
+    let threads = if draws.below(2) == 0 { "" } else { "/threads=2" };
+    format!("{operation}/{dtype}/{axes}{threads}")
+}
+
+/// The file of a machine.
+struct Journal {
+    path: PathBuf,
+    revision: String,
+}
+
+impl Journal {
+    fn open(folder: &Path, revision: &str) -> io::Result<Journal> {
+        std::fs::create_dir_all(folder)?;
+        let journal = Journal { path: folder.join("trust-study.jsonl"), revision: revision.to_owned() };
+        if journal.lines()?.iter().any(|line| line.revision != revision) {
+            std::fs::remove_file(&journal.path)?;
+        }
+        Ok(journal)
+    }
+
+    fn add(&self, line: &Line) -> io::Result<()> {
+        let mut file = File::options().append(true).create(true).open(&self.path)?;
+        file.write_all((serde_json::to_string(line)? + "\n").as_bytes())
+    }
+
+    fn lines(&self) -> io::Result<Vec<Line>> {
+        let text = match std::fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let read = |(number, line): (usize, &str)| {
+            let place = || format!("{}, line {}", self.path.display(), number + 1);
+            serde_json::from_str(line).map_err(|error| io::Error::other(format!("{}: {error}", place())))
+        };
+        text.lines().enumerate().map(read).collect()
+    }
+
+    fn publish(&self, command: &str, machine: &Machine) -> io::Result<(String, bool)> {
+        let lines = self.lines()?;
+        let mut page = format!("# How far statuses can be trusted\n\n- last command: `{command}`\n");
+        for (name, fact) in setting(machine, &self.revision) {
+            page += &format!("- {name}: {fact}\n");
+        }
+        let (table, is_well) = describe(&lines);
+        page += &table;
+        std::fs::write(self.path.with_extension("md"), &page)?;
+        Ok((page, is_well))
+    }
+}
+
+/// The tables of a page, and whether they are as they must be.
+fn describe(lines: &[Line]) -> (String, bool) {
+    let (lies, honest): (Vec<&Line>, Vec<&Line>) = lines.iter().partition(|line| line.is_lie());
+    let judged: Vec<&&Line> =
+        honest.iter().filter(|line| !matches!(line.status.as_str(), "unsupported" | "refused")).collect();
+    let mut text = "\n## Honest rows\n\n| runner | load | rows | ok | suspect | wrong | other |\n|---|---|---:|---:|---:|---:|---:|\n".to_owned();
+    let mut groups: BTreeMap<(String, bool), Vec<&Line>> = BTreeMap::new();
+    for line in &judged {
+        let provider = line.implementation.split('/').next().unwrap_or_default();
+        groups.entry((format!("{provider} {}", line.version), line.loaded)).or_default().push(line);
+    }
+    let count = |group: &[&Line], status: &str| group.iter().filter(|line| line.status == status).count();
+    for ((runner, loaded), group) in &groups {
+        let [ok, suspect, wrong] = ["ok", "suspect", "wrong"].map(|status| count(group, status));
+        let load = if *loaded { "another" } else { "none" };
+        let other = group.len() - ok - suspect - wrong;
+        text += &format!("| {runner} | {load} | {} | {ok} | {suspect} | {wrong} | {other} |\n", group.len());
+    }
+    let all: Vec<&Line> = judged.iter().map(|line| **line).collect();
+    let (suspect, wrong) = (count(&all, "suspect"), count(&all, "wrong"));
+    text += &format!("\n{} rows in all: {suspect} suspect, {wrong} wrong.\n", all.len());
+    for line in all.iter().filter(|line| line.status != "ok") {
+        text += &format!("- {}@{}: {}: {}\n", line.case, line.implementation, line.status, line.why);
+    }
+    let mut is_well = wrong == 0 && suspect as f64 <= (MOST_SUSPECT * all.len() as f64).max(1.0);
+    let mut kinds: BTreeMap<(&str, &str, bool), (u32, u32)> = BTreeMap::new();
+    for line in &lies {
+        let (tried, caught) = kinds.entry((&line.implementation, &line.case, line.loaded)).or_default();
+        *tried += 1;
+        *caught += u32::from(line.status != "ok");
+    }
+    if !kinds.is_empty() {
+        text += "\n## Lies\n\n| lie | case | load | tried | without a time |\n|---|---|---|---:|---:|\n";
+    }
+    for ((lie, case, loaded), (tried, caught)) in kinds {
+        let load = if loaded { "another" } else { "none" };
+        text += &format!("| {lie} | {case} | {load} | {tried} | {caught} |\n");
+        is_well &= f64::from(caught) >= LEAST_CAUGHT * f64::from(tried);
+    }
+    (text, is_well)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(implementation: &str, status: &str) -> Line {
+        Line {
+            revision: "r".to_owned(),
+            finished: "t".to_owned(),
+            loaded: false,
+            case: "add/f32/rows=1,cols=1".to_owned(),
+            implementation: implementation.to_owned(),
+            version: "1".to_owned(),
+            status: status.to_owned(),
+            why: String::new(),
+            weaker: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_wrong_honest_row_and_a_lie_with_a_time_are_not_well() {
+        assert!(describe(&[line("numpy/ufunc", "ok"), line("numpy/ufunc", "unsupported")]).1);
+        assert!(!describe(&[line("numpy/ufunc", "wrong")]).1);
+        assert!(describe(&[line("saboteur/x", "suspect")]).1);
+        assert!(!describe(&[line("saboteur/x", "ok")]).1);
+    }
+
+    #[test]
+    fn drawn_cases_are_cases() {
+        let mut draws = Draws::new(1, 1);
+        for _ in 0..200 {
+            let case = draw_case(&mut draws);
+            assert!(case.parse::<roofline_core::case::Case>().is_ok(), "{case}");
+        }
+    }
+}
