@@ -1,0 +1,101 @@
+//! Every implementation, in ladder order, with the forms that its source is compiled to.
+
+use crate::compile::{Source, Variant};
+use crate::element::Element;
+use crate::rows::{LONG_THREADS, RowKernels, RowPlan};
+use crate::{add, bf16, f16, layer_norm, matmul, probe, rms_norm, softmax};
+
+/// One way to compute an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Implementation {
+    pub operation: &'static str,
+    /// The technique.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+    pub source: Source,
+    /// Whether it is there for its speed: then nothing may spill.
+    pub fast: bool,
+    /// Forms that stand for all: every class of shape.
+    pub variants: fn(largest_cluster: u32) -> Vec<Variant>,
+}
+
+/// The row of an operation and an implementation.
+pub fn find(operation: &str, name: &str) -> Option<&'static Implementation> {
+    IMPLEMENTATIONS.iter().find(|row| row.operation == operation && row.name == name)
+}
+
+const fn row(
+    operation: &'static str,
+    name: &'static str,
+    about: &'static str,
+    source: Source,
+    fast: bool,
+    variants: fn(u32) -> Vec<Variant>,
+) -> Implementation {
+    Implementation { operation, name, about, source, fast, variants }
+}
+
+const ADD: &str = "add";
+const SOFTMAX: &str = "softmax";
+const RMS: &str = "rms-norm";
+const LAYER: &str = "layer-norm";
+const MATMUL: &str = "matmul.nn";
+
+const S: RowKernels = softmax::KERNELS;
+const R: RowKernels = rms_norm::KERNELS;
+const L: RowKernels = layer_norm::KERNELS;
+
+/// All of them. `probe` is no operation: it is what the others are read beside.
+pub const IMPLEMENTATIONS: &[Implementation] = &[
+    row("probe", "copy", "reads and writes, and computes nothing", probe::COPY, true, copies),
+    row(ADD, "plain", "one element a thread", add::PLAIN, false, elements),
+    row(ADD, "stream", "sixteen bytes an access, several in flight", add::STREAM, true, tiles),
+    row(SOFTMAX, "plain", "one thread a row, three walks", S.plain, false, elements),
+    row(SOFTMAX, "online", "a block a row of any length, two walks", S.long, true, long),
+    row(SOFTMAX, "registers", "the row in registers, one exchange", S.registers, true, plans),
+    row(RMS, "plain", "one thread a row, two walks", R.plain, false, elements),
+    row(RMS, "long", "a block a row of any length, two walks", R.long, true, long),
+    row(RMS, "registers", "the row in registers, one exchange", R.registers, true, plans),
+    row(LAYER, "plain", "one thread a row, three walks", L.plain, false, elements),
+    row(LAYER, "long", "a block a row of any length, two walks", L.long, true, long),
+    row(LAYER, "registers", "the row in registers, one exchange", L.registers, true, plans),
+    row(MATMUL, "plain", "one element of C a thread", matmul::PLAIN, false, elements),
+    row(MATMUL, "tiled", "tiles in shared memory, 8 × 8 elements a thread", matmul::TILED, true, elements),
+];
+
+fn of_each(constants: &[(&'static str, u32)]) -> Vec<Variant> {
+    vec![Variant::of::<f32>(constants), Variant::of::<bf16>(constants), Variant::of::<f16>(constants)]
+}
+
+fn elements(_: u32) -> Vec<Variant> {
+    of_each(&[])
+}
+
+fn tiles(_: u32) -> Vec<Variant> {
+    of_each(&add::Tile::BEST.constants())
+}
+
+fn copies(_: u32) -> Vec<Variant> {
+    vec![Variant::bare(&add::Tile::BEST.constants())]
+}
+
+fn long(_: u32) -> Vec<Variant> {
+    of_each(&[("THREADS", LONG_THREADS)])
+}
+
+/// Part of a warp, a warp, some warps, a full block, a cluster; rows that lie well and rows that do not.
+fn plans(largest_cluster: u32) -> Vec<Variant> {
+    fn of<T: Element>(largest_cluster: u32, variants: &mut Vec<Variant>) {
+        for cols in [1, 31, 768, 1000, 8191, 8192, 32_000, 128_256] {
+            let aligned = cols % T::PER_PACK == 0;
+            let plan = RowPlan::new(cols, T::PER_PACK, aligned, largest_cluster);
+            variants.extend(plan.map(|plan| Variant::of::<T>(&plan.constants())));
+        }
+    }
+    let mut variants = Vec::new();
+    of::<f32>(largest_cluster, &mut variants);
+    of::<bf16>(largest_cluster, &mut variants);
+    of::<f16>(largest_cluster, &mut variants);
+    variants
+}

@@ -1,0 +1,131 @@
+// Number types of tensors: f32, bf16 and f16 share every kernel, which computes in f32.
+//
+// `-DELEMENT_F32`, `-DELEMENT_BF16` or `-DELEMENT_F16` chooses one. No header is included: the
+// conversions are the machine's own instructions, so that NVRTC alone can compile every kernel.
+// `Word` is one element as bits, `Pack` sixteen bytes of them, `PER_PACK` how many that is.
+#pragma once
+
+typedef long long i64;
+typedef unsigned int u32;
+
+struct alignas(16) Pack {
+    u32 word[4];
+};
+
+#if defined(ELEMENT_F32)
+typedef u32 Word;
+#define PER_PACK 4
+#define MINUS_INFINITY 0xff800000u
+#else
+typedef unsigned short Word;
+#define PER_PACK 8
+#if defined(ELEMENT_BF16)
+#define MINUS_INFINITY 0xff80u
+#else
+#define MINUS_INFINITY 0xfc00u
+#endif
+#endif
+
+__device__ __forceinline__ float to_float(Word bits) {
+#if defined(ELEMENT_F32)
+    return __uint_as_float(bits);
+#elif defined(ELEMENT_BF16)
+    return __uint_as_float((u32)bits << 16);
+#else
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+#endif
+}
+
+// Rounded to nearest even; beyond the largest number is infinity.
+__device__ __forceinline__ Word from_float(float value) {
+#if defined(ELEMENT_F32)
+    return __float_as_uint(value);
+#else
+    unsigned short bits;
+#if defined(ELEMENT_BF16)
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+#else
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+#endif
+    return bits;
+#endif
+}
+
+__device__ __forceinline__ void unpack(const Pack &pack, float (&value)[PER_PACK]) {
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+#if defined(ELEMENT_F32)
+        value[i] = __uint_as_float(pack.word[i]);
+#elif defined(ELEMENT_BF16)
+        value[2 * i] = __uint_as_float(pack.word[i] << 16);
+        value[2 * i + 1] = __uint_as_float(pack.word[i] & 0xffff0000u);
+#else
+        asm("{.reg .b16 lo, hi; mov.b32 {lo, hi}, %2; cvt.f32.f16 %0, lo; cvt.f32.f16 %1, hi;}"
+            : "=f"(value[2 * i]), "=f"(value[2 * i + 1])
+            : "r"(pack.word[i]));
+#endif
+    }
+}
+
+__device__ __forceinline__ Pack pack(const float (&value)[PER_PACK]) {
+    Pack packed;
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+#if defined(ELEMENT_F32)
+        packed.word[i] = __float_as_uint(value[i]);
+#elif defined(ELEMENT_BF16)
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed.word[i]) : "f"(value[2 * i + 1]), "f"(value[2 * i]));
+#else
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed.word[i]) : "f"(value[2 * i + 1]), "f"(value[2 * i]));
+#endif
+    }
+    return packed;
+}
+
+// One element of a pack as bits. `i` must be known to the compiler, or the pack leaves the registers.
+__device__ __forceinline__ void put_word(Pack &pack, int i, Word bits) {
+#if defined(ELEMENT_F32)
+    pack.word[i] = bits;
+#else
+    pack.word[i / 2] = i % 2 ? (pack.word[i / 2] & 0xffffu) | ((u32)bits << 16) : (pack.word[i / 2] & 0xffff0000u) | bits;
+#endif
+}
+
+__device__ __forceinline__ Word get_word(const Pack &pack, int i) {
+#if defined(ELEMENT_F32)
+    return pack.word[i];
+#else
+    return (Word)(i % 2 ? pack.word[i / 2] >> 16 : pack.word[i / 2]);
+#endif
+}
+
+// Sixteen bytes that nobody reads again: past the near cache.
+__device__ __forceinline__ Pack load_stream(const void *from) {
+    Pack pack;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(pack.word[0]), "=r"(pack.word[1]), "=r"(pack.word[2]), "=r"(pack.word[3])
+                 : "l"(from));
+    return pack;
+}
+
+// Sixteen bytes that every row reads again.
+__device__ __forceinline__ Pack load_shared_row(const void *from) {
+    Pack pack;
+    asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(pack.word[0]), "=r"(pack.word[1]), "=r"(pack.word[2]), "=r"(pack.word[3])
+                 : "l"(from));
+    return pack;
+}
+
+__device__ __forceinline__ void store_stream(void *to, const Pack &pack) {
+    asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(pack.word[0]), "r"(pack.word[1]),
+                 "r"(pack.word[2]), "r"(pack.word[3])
+                 : "memory");
+}
+
+// Elements by which an address lies beyond a multiple of sixteen bytes.
+__device__ __forceinline__ int phase_of(const Word *address) {
+    return (int)((reinterpret_cast<unsigned long long>(address) & 15) / sizeof(Word));
+}

@@ -1,0 +1,94 @@
+//! `matmul`: C = A B for row-major matrices, accumulated in f32. Rungs for learning: neither uses the
+//! tensor cores.
+
+use crate::compile::{Source, Variant};
+use crate::element::Element;
+use crate::error::{CudaError, Result};
+use crate::kernel::{Argument, Geometry};
+use crate::shape::{Product, blocks, length, product};
+use crate::slice::{DeviceSlice, DeviceSliceMut};
+use crate::stream::Stream;
+
+pub(crate) const PLAIN: Source =
+    Source { file: "matmul/plain.cu", text: include_str!("plain.cu"), entry: "matmul_plain" };
+pub(crate) const TILED: Source =
+    Source { file: "matmul/tiled.cu", text: include_str!("tiled.cu"), entry: "matmul_tiled" };
+
+/// One element of C a thread.
+pub fn plain<T: Element>(
+    stream: &Stream,
+    a: DeviceSlice<'_, T>,
+    b: DeviceSlice<'_, T>,
+    c: DeviceSliceMut<'_, T>,
+    shape: Product,
+) -> Result<()> {
+    launch(stream, &PLAIN, [32, 8], [32, 8], a, b, c, shape)
+}
+
+/// Tiles of 128 × 128 in shared memory, 8 × 8 elements a thread.
+pub fn tiled<T: Element>(
+    stream: &Stream,
+    a: DeviceSlice<'_, T>,
+    b: DeviceSlice<'_, T>,
+    c: DeviceSliceMut<'_, T>,
+    shape: Product,
+) -> Result<()> {
+    launch(stream, &TILED, [128, 128], [256, 1], a, b, c, shape)
+}
+
+#[expect(clippy::too_many_arguments, reason = "two sizes of a tile beside the operation's own arguments")]
+fn launch<T: Element>(
+    stream: &Stream,
+    source: &Source,
+    tile: [usize; 2],
+    block: [u32; 2],
+    a: DeviceSlice<'_, T>,
+    b: DeviceSlice<'_, T>,
+    c: DeviceSliceMut<'_, T>,
+    shape: Product,
+) -> Result<()> {
+    let Product { m, n, k } = shape;
+    length("A", a.len(), product("elements of A", m, k)?)?;
+    length("B", b.len(), product("elements of B", k, n)?)?;
+    length("C", c.len(), product("elements of C", m, n)?)?;
+    if c.is_empty() {
+        return Ok(());
+    }
+    let grid = grid(shape, tile)?;
+    let geometry = Geometry { grid, block: [block[0], block[1], 1], shared_bytes: 0, cluster: 1 };
+    let addresses = [a.address(), b.address(), c.address()].map(Argument::Address);
+    let sizes = [m, n, k].map(|size| Argument::I64(size as i64));
+    let kernel = stream.device().kernel(source, &Variant::of::<T>(&[]))?;
+    kernel.launch(stream, &geometry, &[addresses, sizes].concat())
+}
+
+fn grid(shape: Product, tile: [usize; 2]) -> Result<[u32; 3]> {
+    const MOST: usize = 65_535;
+    let down = shape.m.div_ceil(tile[1]);
+    if down > MOST {
+        return Err(CudaError::TooLarge { what: "tiles in a column of C", got: down, most: MOST });
+    }
+    Ok([blocks("tiles in a row of C", shape.n.div_ceil(tile[0]))?, down as u32, 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn tiles_cover_c_and_none_is_idle(m in 1usize..100_000, n in 1usize..100_000, tile in 1usize..200) {
+            let grid = grid(Product { m, n, k: 1 }, [tile, tile]);
+            let Ok([x, y, _]) = grid else {
+                prop_assert!(m.div_ceil(tile) > 65_535);
+                return Ok(());
+            };
+            let covers = |blocks: u32, size: usize| {
+                let blocks = blocks as usize;
+                blocks * tile >= size && (blocks - 1) * tile < size
+            };
+            prop_assert!(covers(x, n) && covers(y, m));
+        }
+    }
+}

@@ -1,0 +1,46 @@
+// rms-norm of rows that no cluster can hold: the sum of squares in one walk, the product in a second.
+//
+// Grid: a block of THREADS a row. Two reads of a row, the second from the far cache where it fits.
+#define PACKS 4
+#define ROWS 1
+#define CLUSTER 1
+#define ALIGNED 0
+#include "rows.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    rms_norm_long(const Word *__restrict__ x, const Word *__restrict__ w, Word *__restrict__ y, i64 rows, i64 cols,
+                  float epsilon) {
+    Row row = this_row(x, rows, cols);
+    i64 last = cols + row.phase;
+    Sum squares;
+    // Each turn moves the window that `begin_of` sees by all packs of the block.
+    for (i64 begin = 0; begin < last; begin += (i64)THREADS * PACKS * PER_PACK) {
+        Row part = row;
+        part.thread = row.thread + (int)(begin / PER_PACK);
+        Pack held[PACKS];
+        load_row(part, x, 0, held);
+#pragma unroll
+        for (int p = 0; p < PACKS; p++) {
+            float value[PER_PACK];
+            unpack(held[p], value);
+#pragma unroll
+            for (int i = 0; i < PER_PACK; i++) squares.value[0] += value[i] * value[i];
+        }
+    }
+    float scale = 1.0f / sqrtf(unite(squares).value[0] / (float)cols + epsilon);
+    for (i64 begin = 0; begin < last; begin += (i64)THREADS * PACKS * PER_PACK) {
+        Row part = row;
+        part.thread = row.thread + (int)(begin / PER_PACK);
+        Pack held[PACKS];
+        load_row(part, x, 0, held);
+#pragma unroll
+        for (int p = 0; p < PACKS; p++) {
+            float value[PER_PACK], weight[PER_PACK];
+            unpack(held[p], value);
+            unpack(load_weights(part, w, p), weight);
+#pragma unroll
+            for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight[i];
+            store_pack(part, y, p, pack(value));
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// rms-norm with the row in registers: one read, one write; the weights come from the caches.
+//
+// Grid: rows / ROWS * CLUSTER, block (THREADS, ROWS); a row's threads are part of a warp, a block or
+// a cluster of blocks, by its length. The row stays packed while it waits for the sum.
+#include "rows.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
+    rms_norm_registers(const Word *__restrict__ x, const Word *__restrict__ w, Word *__restrict__ y, i64 rows,
+                       i64 cols, float epsilon) {
+    Row row = this_row(x, rows, cols);
+    Pack held[PACKS];
+    load_row(row, x, 0, held);
+    Sum squares;
+#pragma unroll
+    for (int p = 0; p < PACKS; p++) {
+        float value[PER_PACK];
+        unpack(held[p], value);
+#pragma unroll
+        for (int i = 0; i < PER_PACK; i++) squares.value[0] += value[i] * value[i];
+    }
+    float scale = 1.0f / sqrtf(unite(squares).value[0] / (float)cols + epsilon);
+#pragma unroll
+    for (int p = 0; p < PACKS; p++) {
+        float value[PER_PACK], weight[PER_PACK];
+        unpack(held[p], value);
+        unpack(load_weights(row, w, p), weight);
+#pragma unroll
+        for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight[i];
+        store_pack(row, y, p, pack(value));
+    }
+}

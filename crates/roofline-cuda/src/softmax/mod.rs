@@ -1,0 +1,58 @@
+//! `softmax` over the last axis: y = exp(x − max x) / Σ exp(x − max x).
+//!
+//! One read and one write of a row. A row that is all −∞, or has a NaN or +∞, is NaN throughout.
+
+use crate::compile::Source;
+use crate::element::Element;
+use crate::error::Result;
+use crate::rows::{RowKernels, RowRung, launch};
+use crate::shape::{Rows, length};
+use crate::slice::{DeviceSlice, DeviceSliceMut};
+use crate::stream::Stream;
+
+pub(crate) const KERNELS: RowKernels = RowKernels {
+    plain: Source { file: "softmax/plain.cu", text: include_str!("plain.cu"), entry: "softmax_plain" },
+    registers: Source {
+        file: "softmax/registers.cu",
+        text: include_str!("registers.cu"),
+        entry: "softmax_registers",
+    },
+    long: Source { file: "softmax/online.cu", text: include_str!("online.cu"), entry: "softmax_online" },
+};
+
+/// The fastest rung for the shape.
+///
+/// ```no_run
+/// use roofline_cuda::{Device, DeviceVec, Rows, Stream, softmax::softmax};
+///
+/// # fn main() -> Result<(), roofline_cuda::CudaError> {
+/// let stream = Stream::new(&Device::open(0)?)?;
+/// let x = DeviceVec::from_host(&stream, &[1.0f32; 4])?;
+/// let mut y = DeviceVec::new(stream.device(), 4)?;
+/// softmax(&stream, x.as_slice(), y.as_slice_mut()?, Rows { rows: 1, cols: 4 })?;
+/// assert_eq!(y.as_slice().to_host(&stream)?, [0.25; 4]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn softmax<T: Element>(
+    stream: &Stream,
+    x: DeviceSlice<'_, T>,
+    y: DeviceSliceMut<'_, T>,
+    shape: Rows,
+) -> Result<()> {
+    let rung = RowRung::best::<T>(stream, shape, &[x.address(), y.address()]);
+    by_rung(stream, rung, x, y, shape)
+}
+
+/// The rung that is named.
+pub fn by_rung<T: Element>(
+    stream: &Stream,
+    rung: RowRung,
+    x: DeviceSlice<'_, T>,
+    y: DeviceSliceMut<'_, T>,
+    shape: Rows,
+) -> Result<()> {
+    length("x", x.len(), shape.elements()?)?;
+    length("y", y.len(), shape.elements()?)?;
+    launch::<T>(stream, &KERNELS, rung, &[x.address(), y.address()], shape, &[])
+}

@@ -1,0 +1,66 @@
+//! Every kernel compiles for every architecture, and the fast ones keep all they hold in registers.
+//!
+//! Needs no device: NVRTC alone, from `ROOFLINE_NVRTC`, from the system, or from the package
+//! `nvidia-cuda-nvrtc` in `target/cuda-wheels`.
+#![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+use std::path::Path;
+
+use roofline_cuda::catalog::{IMPLEMENTATIONS, Implementation};
+use roofline_cuda::{Cache, CudaError, compile};
+
+const ARCHITECTURES: &[(&str, u32)] = &[("sm_80", 1), ("sm_90a", 8), ("sm_100", 8)];
+
+/// Whether a compiler is there; else the reason is printed, which the runner of tests counts.
+fn compiler_is_there() -> bool {
+    let probe = &IMPLEMENTATIONS[0];
+    let first = (probe.variants)(1).remove(0);
+    match compile(&probe.source, &first, "sm_90a", &Cache::none()) {
+        Err(CudaError::NoCompiler) => false,
+        Err(error) => panic!("{error}"),
+        Ok(_) => true,
+    }
+}
+
+/// The library in the wheel answers to its name once it was opened by its path, as `ROOFLINE_NVRTC`
+/// would have it; a test cannot set that for its own process.
+fn open_wheel() {
+    let wheel =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/cuda-wheels/nvidia/cu13/lib/libnvrtc.so.13");
+    // SAFETY: NVIDIA's compiler, whose initialisers may run.
+    if let Ok(library) = unsafe { libloading::Library::new(wheel) } {
+        std::mem::forget(library);
+    }
+}
+
+#[test]
+fn every_kernel_compiles_for_every_architecture() {
+    open_wheel();
+    if !compiler_is_there() {
+        println!("skipped: no NVRTC; `pip install --target target/cuda-wheels nvidia-cuda-nvrtc` brings it");
+        return;
+    }
+    let mut kernels = 0;
+    for row in IMPLEMENTATIONS {
+        for &(architecture, largest_cluster) in ARCHITECTURES {
+            kernels += compile_all(row, architecture, largest_cluster);
+        }
+    }
+    assert!(kernels > 100, "{kernels} kernels");
+}
+
+fn compile_all(row: &Implementation, architecture: &str, largest_cluster: u32) -> usize {
+    let variants = (row.variants)(largest_cluster);
+    for variant in &variants {
+        let compiled =
+            compile(&row.source, variant, architecture, &Cache::none()).unwrap_or_else(|e| panic!("{e}"));
+        let text = format!("{} {variant} for {architecture}:\n{}", row.source.file, compiled.log);
+        assert!(compiled.cubin.starts_with(b"\x7fELF"), "{text}");
+        assert!(!compiled.log.contains("warning"), "{text}");
+        assert!(compiled.log.contains("0 bytes spill stores"), "{text}");
+        if row.fast {
+            assert!(compiled.log.contains(" 0 bytes stack frame"), "{text}");
+        }
+    }
+    variants.len()
+}
