@@ -2,7 +2,7 @@
 
 use crate::compile::{Source, Variant};
 use crate::element::Element;
-use crate::rows::{LONG_THREADS, RowKernels, RowPlan};
+use crate::rows::{LONG_THREADS, RowKernels, RowPlan, Weight};
 use crate::{add, bf16, f16, layer_norm, matmul, probe, rms_norm, softmax};
 
 /// One way to compute an operation.
@@ -53,13 +53,13 @@ pub const IMPLEMENTATIONS: &[Implementation] = &[
     row(ADD, "stream", "sixteen bytes an access, several in flight", add::STREAM, true, tiles),
     row(SOFTMAX, "plain", "one thread a row, three walks", S.plain, false, elements),
     row(SOFTMAX, "online", "a block a row of any length, two walks", S.long, true, long),
-    row(SOFTMAX, "registers", "the row in registers, one exchange", S.registers, true, plans),
+    row(SOFTMAX, "registers", "the row in registers, one exchange", S.registers, true, light),
     row(RMS, "plain", "one thread a row, two walks", R.plain, false, elements),
     row(RMS, "long", "a block a row of any length, two walks", R.long, true, long),
-    row(RMS, "registers", "the row in registers, one exchange", R.registers, true, plans),
+    row(RMS, "registers", "the row in registers, one exchange", R.registers, true, light),
     row(LAYER, "plain", "one thread a row, three walks", L.plain, false, elements),
     row(LAYER, "long", "a block a row of any length, two walks", L.long, true, long),
-    row(LAYER, "registers", "the row in registers, one exchange", L.registers, true, plans),
+    row(LAYER, "registers", "the row in registers, one exchange", L.registers, true, heavy),
     row(MATMUL, "plain", "one element of C a thread", matmul::PLAIN, false, elements),
     row(MATMUL, "tiled", "tiles in shared memory, 8 × 8 elements a thread", matmul::TILED, true, elements),
 ];
@@ -84,18 +84,25 @@ fn long(_: u32) -> Vec<Variant> {
     of_each(&[("THREADS", LONG_THREADS)])
 }
 
+fn light(largest_cluster: u32) -> Vec<Variant> {
+    plans(largest_cluster, Weight::Light)
+}
+
+fn heavy(largest_cluster: u32) -> Vec<Variant> {
+    plans(largest_cluster, Weight::Heavy)
+}
+
 /// Part of a warp, a warp, some warps, a full block, a cluster; rows that lie well and rows that do not.
-fn plans(largest_cluster: u32) -> Vec<Variant> {
-    fn of<T: Element>(largest_cluster: u32, variants: &mut Vec<Variant>) {
-        for cols in [1, 31, 768, 1000, 8191, 8192, 32_000, 128_256] {
-            let aligned = cols % T::PER_PACK == 0;
-            let plan = RowPlan::new(cols, T::PER_PACK, aligned, largest_cluster);
-            variants.extend(plan.map(|plan| Variant::of::<T>(&plan.constants())));
-        }
+fn plans(largest_cluster: u32, weight: Weight) -> Vec<Variant> {
+    fn of<T: Element>(largest_cluster: u32, weight: Weight) -> impl Iterator<Item = Variant> {
+        const LENGTHS: [usize; 12] =
+            [1, 31, 256, 768, 1024, 8191, 8192, 16_384, 32_000, 32_768, 65_535, 128_256];
+        LENGTHS.into_iter().filter_map(move |cols| {
+            let aligned = cols.is_multiple_of(T::PER_PACK);
+            let plan = RowPlan::new(cols, T::PER_PACK, aligned, largest_cluster, weight)?;
+            Some(Variant::of::<T>(&plan.constants()))
+        })
     }
-    let mut variants = Vec::new();
-    of::<f32>(largest_cluster, &mut variants);
-    of::<bf16>(largest_cluster, &mut variants);
-    of::<f16>(largest_cluster, &mut variants);
-    variants
+    let singles = of::<f32>(largest_cluster, weight);
+    singles.chain(of::<bf16>(largest_cluster, weight)).chain(of::<f16>(largest_cluster, weight)).collect()
 }

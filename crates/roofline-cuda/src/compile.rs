@@ -11,7 +11,6 @@ use crate::sys::{Program, compiler_version};
 const HEADERS: &[(&str, &str)] = &[
     ("element.cuh", include_str!("element.cuh")),
     ("exp.cuh", include_str!("exp.cuh")),
-    ("moments.cuh", include_str!("moments.cuh")),
     ("rows.cuh", include_str!("rows.cuh")),
 ];
 

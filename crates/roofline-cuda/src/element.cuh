@@ -129,3 +129,28 @@ __device__ __forceinline__ void store_stream(void *to, const Pack &pack) {
 __device__ __forceinline__ int phase_of(const Word *address) {
     return (int)((reinterpret_cast<unsigned long long>(address) & 15) / sizeof(Word));
 }
+
+// The largest element of some packs; NaN counts for nothing.
+template <int COUNT>
+__device__ __forceinline__ float largest_of(const Pack (&held)[COUNT]) {
+    u32 both = held[0].word[0];
+#if defined(ELEMENT_F32)
+    float largest = __uint_as_float(both);
+#endif
+#pragma unroll
+    for (int i = 1; i < 4 * COUNT; i++) {
+        u32 word = held[i / 4].word[i % 4];
+#if defined(ELEMENT_F32)
+        largest = fmaxf(largest, __uint_as_float(word));
+#elif defined(ELEMENT_BF16)
+        asm("max.bf16x2 %0, %0, %1;" : "+r"(both) : "r"(word));
+#else
+        asm("max.f16x2 %0, %0, %1;" : "+r"(both) : "r"(word));
+#endif
+    }
+#if defined(ELEMENT_F32)
+    return largest;
+#else
+    return fmaxf(to_float((Word)both), to_float((Word)(both >> 16)));
+#endif
+}

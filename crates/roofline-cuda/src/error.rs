@@ -57,6 +57,8 @@ pub enum CudaError {
     TooLarge { what: &'static str, got: usize, most: usize },
     #[error("memory of {bytes} bytes was asked for, which is more than can be addressed")]
     Overflow { bytes: usize },
+    #[error("the plan does not hold rows of {cols} elements at these addresses: {plan}")]
+    Plan { cols: usize, plan: String },
     #[error("this memory was mapped for reading alone")]
     ReadOnly,
 }

@@ -8,16 +8,22 @@
 #include "element.cuh"
 
 #define WARPS ((THREADS + 31) / 32)
+// Blocks that find registers beside each other on a multiprocessor, at least.
+#ifndef BLOCKS
+#define BLOCKS 1
+#endif
 #define LANES (THREADS < 32 ? THREADS : 32)
 
 struct Row {
-    i64 index;
     bool live;
     // Which of the row's threads this is.
     int thread;
-    i64 cols;
+    // Elements of a row: the launcher sees to it that an int can count them.
+    int cols;
     // Elements from the last multiple of sixteen bytes to the row's first element.
     int phase;
+    // Elements of the tensor before this row, and from its beginning to the end.
+    i64 before, after;
 };
 
 __device__ __forceinline__ int block_of_cluster() {
@@ -26,53 +32,91 @@ __device__ __forceinline__ int block_of_cluster() {
 
 __device__ __forceinline__ Row this_row(const Word *x, i64 rows, i64 cols) {
     Row row;
-    row.index = (i64)(blockIdx.x / CLUSTER) * ROWS + threadIdx.y;
-    row.live = row.index < rows;
+    i64 index = (i64)(blockIdx.x / CLUSTER) * ROWS + threadIdx.y;
+    row.live = index < rows;
+    row.before = (row.live ? index : 0) * cols;
+    row.after = rows * cols - row.before;
     row.thread = block_of_cluster() * (THREADS * PACKS) + threadIdx.x;
-    row.cols = cols;
-    row.phase = ALIGNED || !row.live ? 0 : phase_of(x + row.index * cols);
+    row.cols = (int)cols;
+    row.phase = ALIGNED ? 0 : phase_of(x + row.before);
     return row;
 }
 
 // Where pack `p` of this thread begins, in elements of the row; below 0 before its first one.
-__device__ __forceinline__ i64 begin_of(const Row &row, int p) {
-    return (i64)(row.thread + p * THREADS) * PER_PACK - row.phase;
+__device__ __forceinline__ int begin_of(const Row &row, int p) {
+    return (row.thread + p * THREADS) * PER_PACK - row.phase;
 }
 
-__device__ __forceinline__ bool is_whole(const Row &row, i64 begin) {
+// Where pack `p` lies in a tensor: this thread's first pack, and from there a step that the compiler
+// knows, so that one address serves all.
+template <typename Pointer>
+__device__ __forceinline__ Pointer place_of(Pointer row_begin, const Row &row, int p) {
+    return row_begin + begin_of(row, 0) + p * (THREADS * PER_PACK);
+}
+
+__device__ __forceinline__ bool is_whole(const Row &row, int begin) {
     return begin + PER_PACK <= row.cols && (ALIGNED || begin >= 0);
+}
+
+__device__ __forceinline__ bool is_inside(const Row &row, int at) {
+    return (u32)at < (u32)row.cols;
 }
 
 // Elements outside the row are `neutral`, so that no later step need look.
 __device__ __forceinline__ void load_row(const Row &row, const Word *x, Word neutral, Pack (&held)[PACKS]) {
-    const Word *from = x + row.index * row.cols;
+    const Word *from = x + row.before;
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
-        i64 begin = begin_of(row, p);
+        int begin = begin_of(row, p);
 #pragma unroll
         for (int i = 0; i < PER_PACK; i++) put_word(held[p], i, neutral);
-        if (!row.live) continue;
-        if (is_whole(row, begin)) {
-            held[p] = load_stream(from + begin);
-        } else if (!ALIGNED && begin < row.cols) {
+        if (!row.live || begin >= row.cols) continue;
+        // At its ends a row shares packs with its neighbours; only at those of the tensor a pack has
+        // elements that are nobody's, which must not be touched.
+        if (ALIGNED || (begin + row.before >= 0 && begin + PER_PACK <= row.after)) {
+            held[p] = load_stream(place_of(from, row, p));
+            if (is_whole(row, begin)) continue;
 #pragma unroll
             for (int i = 0; i < PER_PACK; i++) {
-                if (begin + i >= 0 && begin + i < row.cols) put_word(held[p], i, from[begin + i]);
+                if (!is_inside(row, begin + i)) put_word(held[p], i, neutral);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < PER_PACK; i++) {
+                if (is_inside(row, begin + i)) put_word(held[p], i, from[begin + i]);
             }
         }
     }
 }
 
-// Pack `p` of a row that all rows share, such as weights; whole packs only where it lies as x does.
+// Sixteen bytes from an address that is no multiple of sixteen: two whole packs, shifted into one.
+__device__ __forceinline__ Pack load_across(const Word *from) {
+    u32 bytes = (u32)(reinterpret_cast<unsigned long long>(from) & 15);
+    const char *low = reinterpret_cast<const char *>(from) - bytes;
+    Pack first = load_shared_row(low), second = load_shared_row(low + 16);
+    u32 word[8] = {first.word[0],  first.word[1],  first.word[2],  first.word[3],
+                   second.word[0], second.word[1], second.word[2], second.word[3]};
+#pragma unroll
+    for (int i = 0; i < 6; i++) word[i] = bytes & 8 ? word[i + 2] : word[i];
+#pragma unroll
+    for (int i = 0; i < 5; i++) word[i] = bytes & 4 ? word[i + 1] : word[i];
+    Pack held;
+#pragma unroll
+    for (int i = 0; i < 4; i++) held.word[i] = __funnelshift_r(word[i], word[i + 1], (bytes & 2) * 8);
+    return held;
+}
+
+// Pack `p` of a row that all rows share, such as weights.
 __device__ __forceinline__ Pack load_weights(const Row &row, const Word *w, int p) {
-    i64 begin = begin_of(row, p);
+    int begin = begin_of(row, p);
+    if (ALIGNED) return is_whole(row, begin) ? load_shared_row(place_of(w, row, p)) : Pack{};
+    // A pack inside the row at both ends: what is fetched beside it is the row's, too.
+    if (begin >= PER_PACK && begin + 2 * PER_PACK <= row.cols) return load_across(place_of(w, row, p));
     Pack held = {};
-    if (is_whole(row, begin) && (ALIGNED || phase_of(w) == row.phase)) {
-        held = load_shared_row(w + begin);
-    } else if (begin < row.cols) {
+    if (begin < row.cols) {
 #pragma unroll
         for (int i = 0; i < PER_PACK; i++) {
-            if (begin + i >= 0 && begin + i < row.cols) put_word(held, i, w[begin + i]);
+            if (is_inside(row, begin + i)) put_word(held, i, w[begin + i]);
         }
     }
     return held;
@@ -80,16 +124,28 @@ __device__ __forceinline__ Pack load_weights(const Row &row, const Word *w, int 
 
 __device__ __forceinline__ void store_pack(const Row &row, Word *y, int p, const Pack &value) {
     if (!row.live) return;
-    Word *to = y + row.index * row.cols;
-    i64 begin = begin_of(row, p);
+    Word *to = y + row.before;
+    int begin = begin_of(row, p);
     if (is_whole(row, begin) && (ALIGNED || phase_of(to) == row.phase)) {
-        store_stream(to + begin, value);
+        store_stream(place_of(to, row, p), value);
     } else if (!ALIGNED && begin < row.cols) {
 #pragma unroll
         for (int i = 0; i < PER_PACK; i++) {
-            if (begin + i >= 0 && begin + i < row.cols) to[begin + i] = get_word(value, i);
+            if (is_inside(row, begin + i)) to[begin + i] = get_word(value, i);
         }
     }
+}
+
+// Keeps packs packed: the compiler would rather hold their elements, in twice the registers, than
+// unpack them a second time, and fewer threads would find room.
+__device__ __forceinline__ void keep_packed(Pack (&held)[PACKS]) {
+#if PER_PACK > 4
+#pragma unroll
+    for (int p = 0; p < PACKS; p++) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) asm volatile("" : "+r"(held[p].word[i]));
+    }
+#endif
 }
 
 #if CLUSTER > 1
@@ -108,72 +164,96 @@ __device__ __forceinline__ float load_of_block(const float *mine, int block) {
 }
 #endif
 
-// Unites what all threads of a row found, in one fixed order, so that every launch gives the same
-// bits. `State` has `WIDTH` floats, `void merge(const State &)` and a default that changes nothing.
-// All threads of the block must call it, once a kernel.
-template <typename State>
-__device__ __forceinline__ State unite(State state) {
-#pragma unroll
-    for (int step = LANES / 2; step > 0; step /= 2) {
-        State other;
-#pragma unroll
-        for (int i = 0; i < State::WIDTH; i++) other.value[i] = __shfl_xor_sync(0xffffffffu, state.value[i], step);
-        // The same order on both sides: the sum must not depend on who asks.
-        if ((threadIdx.x & step) == 0) {
-            state.merge(other);
-        } else {
-            other.merge(state);
-            state = other;
-        }
-    }
-    if (WARPS == 1 && CLUSTER == 1) return state;
+struct Add {
+    __device__ static float of(float a, float b) { return a + b; }
+};
+struct Largest {
+    __device__ static float of(float a, float b) { return fmaxf(a, b); }
+};
 
-    __shared__ float found[State::WIDTH][ROWS][WARPS];
+// Of a power of two neighbouring lanes. Both operations give the same bits whoever asks, so every
+// lane, every thread of a row and every launch has the same result.
+template <typename Op, int COUNT>
+__device__ __forceinline__ float over_lanes(float value) {
+#pragma unroll
+    for (int step = COUNT / 2; step > 0; step /= 2) value = Op::of(value, __shfl_xor_sync(0xffffffffu, value, step));
+    return value;
+}
+
+constexpr int power_of_two(int count) {
+    int power = 1;
+    while (power < count) power *= 2;
+    return power;
+}
+#define SEATS power_of_two(WARPS)
+// Whether more than one warp has a part of a row.
+#define APART (WARPS > 1 || CLUSTER > 1)
+
+// Tells every warp of the row what every warp found: lane i holds that of warp i of each block, and
+// `neutral` where there is none. Each use in a kernel needs an `ID` of its own. All threads call it.
+template <int ID, int WIDTH>
+__device__ __forceinline__ void exchange(const float (&mine)[WIDTH], const float (&neutral)[WIDTH],
+                                         float (&all)[CLUSTER][WIDTH]) {
+    __shared__ float found[WIDTH][ROWS][WARPS];
     if (threadIdx.x % 32 == 0) {
 #pragma unroll
-        for (int i = 0; i < State::WIDTH; i++) found[i][threadIdx.y][threadIdx.x / 32] = state.value[i];
+        for (int i = 0; i < WIDTH; i++) found[i][threadIdx.y][threadIdx.x / 32] = mine[i];
     }
-    State all;
 #if CLUSTER > 1
-    cluster_barrier();
-#pragma unroll 1
-    for (int block = 0; block < CLUSTER; block++) {
-        // Each lane fetches what one warp of that block found; WARPS is at most 32.
-        State theirs;
-        if (threadIdx.x % 32 < WARPS) {
-#pragma unroll
-            for (int i = 0; i < State::WIDTH; i++)
-                theirs.value[i] = load_of_block(&found[i][threadIdx.y][threadIdx.x % 32], block);
-        }
-        all.merge(theirs);
-    }
-    // Nobody may leave while a neighbour still reads its memory.
     cluster_barrier();
 #else
     __syncthreads();
-    if (threadIdx.x % 32 < WARPS) {
-#pragma unroll
-        for (int i = 0; i < State::WIDTH; i++) all.value[i] = found[i][threadIdx.y][threadIdx.x % 32];
-    }
 #endif
+    int seat = threadIdx.x % SEATS;
 #pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-        State other;
+    for (int block = 0; block < CLUSTER; block++) {
 #pragma unroll
-        for (int i = 0; i < State::WIDTH; i++) other.value[i] = __shfl_xor_sync(0xffffffffu, all.value[i], step);
-        if ((threadIdx.x & step) == 0) {
-            all.merge(other);
-        } else {
-            other.merge(all);
-            all = other;
+        for (int i = 0; i < WIDTH; i++) {
+            all[block][i] = neutral[i];
+            if (seat >= WARPS) continue;
+#if CLUSTER > 1
+            all[block][i] = load_of_block(&found[i][threadIdx.y][seat], block);
+#else
+            all[block][i] = found[i][threadIdx.y][seat];
+#endif
         }
     }
-    return all;
 }
 
-struct Sum {
-    static const int WIDTH = 1;
-    float value[1];
-    __device__ Sum() { value[0] = 0.0f; }
-    __device__ void merge(const Sum &other) { value[0] += other.value[0]; }
-};
+// The sum over a row. Each use in a kernel needs an `ID` of its own.
+template <int ID>
+__device__ __forceinline__ float row_sum(float value) {
+    value = over_lanes<Add, LANES>(value);
+    if (!APART) return value;
+    float mine[1] = {value}, neutral[1] = {0.0f}, all[CLUSTER][1];
+    exchange<ID>(mine, neutral, all);
+    value = 0.0f;
+#pragma unroll
+    for (int block = 0; block < CLUSTER; block++) value += all[block][0];
+    return over_lanes<Add, SEATS>(value);
+}
+
+// The end of a kernel: no block may leave its cluster while a neighbour still reads its memory.
+__device__ __forceinline__ void leave() {
+#if CLUSTER > 1
+    cluster_barrier();
+#endif
+}
+
+// Squared deviations from a mean, of those elements of pack `p` that lie inside the row.
+__device__ __forceinline__ float deviations(const Row &row, int p, const Pack &held, float mean) {
+    float value[PER_PACK], squares = 0.0f;
+    unpack(held, value);
+    int begin = begin_of(row, p);
+    if (is_whole(row, begin)) {
+#pragma unroll
+        for (int i = 0; i < PER_PACK; i++) squares += (value[i] - mean) * (value[i] - mean);
+    } else if (!ALIGNED) {
+#pragma unroll
+        for (int i = 0; i < PER_PACK; i++) {
+            float apart = is_inside(row, begin + i) ? value[i] - mean : 0.0f;
+            squares += apart * apart;
+        }
+    }
+    return squares;
+}

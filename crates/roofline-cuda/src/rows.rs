@@ -6,18 +6,45 @@
 
 use crate::compile::{Source, Variant};
 use crate::element::Element;
-use crate::error::Result;
+use crate::error::{CudaError, Result};
 use crate::kernel::{Argument, Geometry};
 use crate::shape::{Rows, blocks};
 use crate::stream::Stream;
 
-/// Packs of sixteen bytes that a thread holds: enough in flight to keep memory busy, few enough that
-/// three blocks find registers beside each other.
-const PACKS: usize = 4;
 const WARP: usize = 32;
 const MOST_THREADS: usize = 1024;
 /// Threads of a block that is shared by short rows.
 const SHORT_BLOCK: usize = 128;
+
+/// What a kernel asks for beside the row itself, which decides how much of a row a thread can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// Nothing, or one shared row.
+    Light,
+    /// Two shared rows: fewer packs and fewer threads find registers.
+    Heavy,
+}
+
+impl Weight {
+    /// Packs of sixteen bytes that a thread holds at most.
+    fn most_packs(self) -> usize {
+        match self {
+            Weight::Light => 8,
+            Weight::Heavy => 6,
+        }
+    }
+
+    /// Blocks that should find room beside each other. Several, so that some read while others
+    /// write; long rows leave room for few.
+    fn blocks(self, threads: usize, packs: usize) -> usize {
+        let resident = match (self, packs) {
+            (Weight::Light, 4) => 2048,
+            (Weight::Light, ..=3) => 1408,
+            _ => 1024,
+        };
+        (resident / threads).clamp(1, 16)
+    }
+}
 
 /// Who holds what of a row: the constants that the kernels are compiled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,35 +59,67 @@ pub struct RowPlan {
     pub cluster: u32,
     /// Every row begins and ends at a multiple of sixteen bytes.
     pub aligned: bool,
+    /// Blocks that find registers beside each other on a multiprocessor.
+    pub blocks: u32,
 }
 
 impl RowPlan {
     /// The plan for rows of so many elements; `None` where they are too long for registers.
-    pub fn new(cols: usize, per_pack: usize, aligned: bool, largest_cluster: u32) -> Option<RowPlan> {
-        // A row that begins inside a pack can touch one pack more.
-        let needed = if aligned { cols.div_ceil(per_pack) } else { (cols + per_pack - 1).div_ceil(per_pack) };
-        let needed = needed.max(1);
-        let cluster = needed.div_ceil(MOST_THREADS * PACKS).next_power_of_two();
-        if cluster > largest_cluster as usize {
+    pub fn new(
+        cols: usize,
+        per_pack: usize,
+        aligned: bool,
+        largest_cluster: u32,
+        weight: Weight,
+    ) -> Option<RowPlan> {
+        let needed = packs_of(cols, per_pack, aligned);
+        let most = weight.most_packs();
+        // A cluster has all the blocks it may: many small ones are scheduled more easily than few
+        // that take a multiprocessor each.
+        let cluster = if needed <= MOST_THREADS * most { 1 } else { largest_cluster as usize };
+        let each = needed.div_ceil(cluster);
+        if each > MOST_THREADS * most {
             return None;
         }
-        let each = needed.div_ceil(cluster);
-        let threads =
-            if each <= WARP { each.next_power_of_two() } else { each.div_ceil(PACKS).next_multiple_of(WARP) };
-        let rows = if threads <= WARP { SHORT_BLOCK / threads } else { 1 };
-        let [threads, packs, rows, cluster] =
-            [threads, each.div_ceil(threads), rows, cluster].map(|number| number as u32);
-        Some(RowPlan { threads, packs, rows, cluster, aligned })
+        // Few packs a thread keep many threads busy, as long as they all find room.
+        let threads = match each {
+            ..=32 => each.next_power_of_two(),
+            33..=96 => WARP,
+            97..=512 => each.div_ceil(2).next_multiple_of(WARP),
+            513..=3072 if cluster == 1 => each.div_ceil(3).next_multiple_of(WARP),
+            3073..=4096 if cluster == 1 => each.div_ceil(4).next_multiple_of(WARP),
+            _ => each.div_ceil(most).next_multiple_of(WARP),
+        };
+        let (packs, rows) = (each.div_ceil(threads), (SHORT_BLOCK / threads).max(1));
+        let blocks = weight.blocks(threads * rows, packs);
+        let [threads, packs, rows, cluster, blocks] =
+            [threads, packs, rows, cluster, blocks].map(|number| number as u32);
+        Some(RowPlan { threads, packs, rows, cluster, aligned, blocks })
+    }
+
+    /// Whether it holds every element of such rows, at such addresses: a plan can be anybody's.
+    fn holds(&self, cols: usize, per_pack: usize, addresses: &[u64]) -> bool {
+        let held =
+            [self.threads, self.packs, self.cluster].map(|number| number as usize).iter().product::<usize>();
+        let aligned = lies_well(cols, per_pack, addresses);
+        let threads = self.threads * self.rows;
+        let whole_warps =
+            threads.is_multiple_of(32) && (self.threads.is_multiple_of(32) || self.threads.is_power_of_two());
+        held >= packs_of(cols, per_pack, self.aligned)
+            && (aligned || !self.aligned)
+            && whole_warps
+            && threads > 0
     }
 
     /// What the kernel is compiled with.
-    pub fn constants(&self) -> [(&'static str, u32); 5] {
+    pub fn constants(&self) -> [(&'static str, u32); 6] {
         [
             ("THREADS", self.threads),
             ("PACKS", self.packs),
             ("ROWS", self.rows),
             ("CLUSTER", self.cluster),
             ("ALIGNED", u32::from(self.aligned)),
+            ("BLOCKS", self.blocks),
         ]
     }
 
@@ -77,9 +136,20 @@ impl RowPlan {
     }
 }
 
+/// Packs that a row of at least one element touches; one that begins inside a pack can touch one more.
+fn packs_of(cols: usize, per_pack: usize, aligned: bool) -> usize {
+    let elements = if aligned { cols } else { cols.saturating_add(per_pack - 1) };
+    elements.div_ceil(per_pack).max(1)
+}
+
+fn lies_well(cols: usize, per_pack: usize, addresses: &[u64]) -> bool {
+    cols.is_multiple_of(per_pack) && addresses.iter().all(|at| at.is_multiple_of(16))
+}
+
 /// The rungs of an operation over rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowKernels {
+    pub(crate) weight: Weight,
     /// One thread a row.
     pub(crate) plain: Source,
     /// A row in registers.
@@ -90,6 +160,9 @@ pub(crate) struct RowKernels {
 
 /// The threads of a block that walks a long row.
 pub(crate) const LONG_THREADS: u32 = 512;
+
+/// Kernels count inside a row with an int, and go one window beyond its end.
+const MOST_COLS: usize = (1 << 31) - (1 << 20);
 
 /// Which rung, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +177,9 @@ pub enum RowRung {
 
 impl RowRung {
     /// The fastest for a shape, whose tensors begin at these addresses.
-    pub fn best<T: Element>(stream: &Stream, shape: Rows, addresses: &[u64]) -> RowRung {
-        let aligned =
-            shape.cols.is_multiple_of(T::PER_PACK) && addresses.iter().all(|at| at.is_multiple_of(16));
-        let plan = RowPlan::new(shape.cols, T::PER_PACK, aligned, stream.device().largest_cluster());
+    pub fn best<T: Element>(stream: &Stream, shape: Rows, addresses: &[u64], weight: Weight) -> RowRung {
+        let aligned = lies_well(shape.cols, T::PER_PACK, addresses);
+        let plan = RowPlan::new(shape.cols, T::PER_PACK, aligned, stream.device().largest_cluster(), weight);
         plan.map_or(RowRung::Long, RowRung::Registers)
     }
 }
@@ -121,12 +193,18 @@ pub(crate) fn launch<T: Element>(
     shape: Rows,
     rest: &[Argument],
 ) -> Result<()> {
+    if shape.cols > MOST_COLS {
+        return Err(CudaError::TooLarge { what: "the length of a row", got: shape.cols, most: MOST_COLS });
+    }
     if shape.rows == 0 || shape.cols == 0 {
         return Ok(());
     }
     let (source, constants, geometry) = match rung {
         RowRung::Plain => {
             (&kernels.plain, Vec::new(), Geometry::line(blocks("rows", shape.rows.div_ceil(128))?, 128))
+        }
+        RowRung::Registers(plan) if !plan.holds(shape.cols, T::PER_PACK, addresses) => {
+            return Err(CudaError::Plan { cols: shape.cols, plan: format!("{plan:?}") });
         }
         RowRung::Registers(plan) => {
             (&kernels.registers, plan.constants().to_vec(), plan.geometry(shape.rows)?)
@@ -170,6 +248,10 @@ mod tests {
         times
     }
 
+    fn weights() -> impl Strategy<Value = Weight> {
+        prop_oneof![Just(Weight::Light), Just(Weight::Heavy)]
+    }
+
     proptest! {
         #[test]
         fn every_element_is_held_once(
@@ -177,9 +259,10 @@ mod tests {
             cols in prop_oneof![1usize..300, 300usize..70_000],
             per_pack in prop_oneof![Just(4usize), Just(8)],
             phase in 0usize..8,
+            weight in weights(),
         ) {
             let aligned = phase == 0 && cols.is_multiple_of(per_pack);
-            let plan = RowPlan::new(cols, per_pack, aligned, 8).unwrap();
+            let plan = RowPlan::new(cols, per_pack, aligned, 8, weight).unwrap();
             let phase = phase % per_pack;
             let times = held(&plan, rows, cols, per_pack as i64, phase as i64);
             prop_assert!(times.iter().flatten().all(|&times| times == 1), "{plan:?}");
@@ -191,9 +274,10 @@ mod tests {
             per_pack in prop_oneof![Just(4usize), Just(8)],
             aligned in any::<bool>(),
             largest in prop_oneof![Just(1u32), Just(8)],
+            weight in weights(),
         ) {
-            let Some(plan) = RowPlan::new(cols, per_pack, aligned, largest) else {
-                let most = MOST_THREADS * PACKS * largest as usize * per_pack;
+            let Some(plan) = RowPlan::new(cols, per_pack, aligned, largest, weight) else {
+                let most = MOST_THREADS * weight.most_packs() * largest as usize * per_pack;
                 prop_assert!(cols + per_pack > most, "a row of {cols} fits");
                 return Ok(());
             };
@@ -201,14 +285,26 @@ mod tests {
             prop_assert!((1..=1024).contains(&threads) && threads.is_multiple_of(32), "{plan:?}");
             prop_assert!(plan.threads >= 32 || plan.threads.is_power_of_two(), "{plan:?}");
             prop_assert!(plan.threads < 32 || plan.threads.is_multiple_of(32), "{plan:?}");
-            prop_assert!((1..=PACKS as u32).contains(&plan.packs), "{plan:?}");
+            prop_assert!((1..=weight.most_packs() as u32).contains(&plan.packs), "{plan:?}");
             prop_assert!(plan.cluster <= largest && plan.cluster.is_power_of_two(), "{plan:?}");
+            prop_assert!(plan.blocks * threads <= 2048, "{plan:?}");
+            prop_assert!(plan.holds(cols, per_pack, &[if aligned { 16 } else { 2 }]) || aligned);
         }
     }
 
     #[test]
+    fn a_plan_for_other_rows_is_refused() {
+        let plan = RowPlan::new(1024, 8, true, 8, Weight::Light).unwrap();
+        assert!(plan.holds(1024, 8, &[16, 32]));
+        assert!(!plan.holds(1024, 8, &[16, 34]), "it counts on alignment");
+        assert!(!plan.holds(1032, 8, &[16]), "the last elements are nobody's");
+        assert!(!RowPlan { threads: 48, ..plan }.holds(8, 8, &[16]), "half a warp would wait for the other");
+        assert!(!RowPlan { threads: 0, ..plan }.holds(8, 8, &[16]));
+    }
+
+    #[test]
     fn more_rows_than_a_grid_has_are_refused() {
-        let plan = RowPlan::new(128_256, 4, true, 8).unwrap();
+        let plan = RowPlan::new(128_256, 4, true, 8, Weight::Light).unwrap();
         assert_eq!(plan.cluster, 8);
         assert!(plan.geometry(1 << 28).is_err());
         assert!(plan.geometry(1 << 27).is_ok());

@@ -1,42 +1,46 @@
-// layer-norm of rows that no cluster can hold: mean and deviations in one walk, the quotient in a second.
+// layer-norm of rows that no cluster can hold: three walks, for mean, deviations and quotient.
 //
-// Grid: a block of THREADS a row. Two reads of a row, the second from the far cache where it fits.
+// Grid: a block of THREADS a row. Later walks read from the far cache where the row fits.
 #define PACKS 4
 #define ROWS 1
 #define CLUSTER 1
 #define ALIGNED 0
-#include "moments.cuh"
+#include "rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     layer_norm_long(const Word *__restrict__ x, const Word *__restrict__ w, const Word *__restrict__ b,
                     Word *__restrict__ y, i64 rows, i64 cols, float epsilon) {
     Row row = this_row(x, rows, cols);
-    i64 last = cols + row.phase;
-    Moments mine;
-    // Each turn moves the window that `begin_of` sees by all packs of the block.
-    for (i64 begin = 0; begin < last; begin += (i64)THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + (int)(begin / PER_PACK);
-        Pack held[PACKS];
-        load_row(part, x, 0, held);
-        mine.merge(moments_of(part, held));
-    }
-    Moments all = unite(mine);
-    float mean = all.value[1], scale = 1.0f / sqrtf(all.value[2] / (float)cols + epsilon);
-    for (i64 begin = 0; begin < last; begin += (i64)THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + (int)(begin / PER_PACK);
-        Pack held[PACKS];
-        load_row(part, x, 0, held);
+    int last = row.cols + row.phase;
+    float mean = 0.0f, scale = 0.0f, found = 0.0f;
 #pragma unroll
-        for (int p = 0; p < PACKS; p++) {
-            float value[PER_PACK], weight[PER_PACK], bias[PER_PACK];
-            unpack(held[p], value);
-            unpack(load_weights(part, w, p), weight);
-            unpack(load_weights(part, b, p), bias);
+    for (int walk = 0; walk < 3; walk++) {
+        // Each turn moves the window that `begin_of` sees by all packs of the block.
+        for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
+            Row part = row;
+            part.thread = row.thread + begin / PER_PACK;
+            Pack held[PACKS];
+            load_row(part, x, 0, held);
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) value[i] = (value[i] - mean) * scale * weight[i] + bias[i];
-            store_pack(part, y, p, pack(value));
+            for (int p = 0; p < PACKS; p++) {
+                float value[PER_PACK], weight[PER_PACK], bias[PER_PACK];
+                unpack(held[p], value);
+                if (walk == 0) {
+#pragma unroll
+                    for (int i = 0; i < PER_PACK; i++) found += value[i];
+                } else if (walk == 1) {
+                    found += deviations(part, p, held[p], mean);
+                } else {
+                    unpack(load_weights(part, w, p), weight);
+                    unpack(load_weights(part, b, p), bias);
+#pragma unroll
+                    for (int i = 0; i < PER_PACK; i++) value[i] = (value[i] - mean) * scale * weight[i] + bias[i];
+                    store_pack(part, y, p, pack(value));
+                }
+            }
         }
+        if (walk == 0) mean = row_sum<0>(found) / (float)cols;
+        if (walk == 1) scale = 1.0f / sqrtf(row_sum<1>(found) / (float)cols + epsilon);
+        found = 0.0f;
     }
 }

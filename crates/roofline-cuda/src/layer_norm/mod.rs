@@ -6,7 +6,7 @@ use crate::compile::Source;
 use crate::element::Element;
 use crate::error::Result;
 use crate::kernel::Argument;
-use crate::rows::{RowKernels, RowRung, launch};
+use crate::rows::{RowKernels, RowRung, Weight, launch};
 use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
@@ -15,6 +15,7 @@ use crate::stream::Stream;
 pub const EPSILON: f32 = 1e-5;
 
 pub(crate) const KERNELS: RowKernels = RowKernels {
+    weight: Weight::Heavy,
     plain: Source { file: "layer_norm/plain.cu", text: include_str!("plain.cu"), entry: "layer_norm_plain" },
     registers: Source {
         file: "layer_norm/registers.cu",
@@ -40,7 +41,7 @@ pub fn layer_norm<T: Element>(
     shape: Rows,
 ) -> Result<()> {
     let addresses = [x.address(), affine.w.address(), affine.b.address(), y.address()];
-    let rung = RowRung::best::<T>(stream, shape, &addresses);
+    let rung = RowRung::best::<T>(stream, shape, &addresses, KERNELS.weight);
     by_rung(stream, rung, x, affine, y, shape)
 }
 

@@ -11,12 +11,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     rms_norm_long(const Word *__restrict__ x, const Word *__restrict__ w, Word *__restrict__ y, i64 rows, i64 cols,
                   float epsilon) {
     Row row = this_row(x, rows, cols);
-    i64 last = cols + row.phase;
-    Sum squares;
+    int last = row.cols + row.phase;
+    float squares = 0.0f;
     // Each turn moves the window that `begin_of` sees by all packs of the block.
-    for (i64 begin = 0; begin < last; begin += (i64)THREADS * PACKS * PER_PACK) {
+    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
         Row part = row;
-        part.thread = row.thread + (int)(begin / PER_PACK);
+        part.thread = row.thread + begin / PER_PACK;
         Pack held[PACKS];
         load_row(part, x, 0, held);
 #pragma unroll
@@ -24,13 +24,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             float value[PER_PACK];
             unpack(held[p], value);
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) squares.value[0] += value[i] * value[i];
+            for (int i = 0; i < PER_PACK; i++) squares += value[i] * value[i];
         }
     }
-    float scale = 1.0f / sqrtf(unite(squares).value[0] / (float)cols + epsilon);
-    for (i64 begin = 0; begin < last; begin += (i64)THREADS * PACKS * PER_PACK) {
+    float scale = 1.0f / sqrtf(row_sum<0>(squares) / (float)cols + epsilon);
+    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
         Row part = row;
-        part.thread = row.thread + (int)(begin / PER_PACK);
+        part.thread = row.thread + begin / PER_PACK;
         Pack held[PACKS];
         load_row(part, x, 0, held);
 #pragma unroll

@@ -7,7 +7,7 @@ use crate::compile::Source;
 use crate::element::Element;
 use crate::error::Result;
 use crate::kernel::Argument;
-use crate::rows::{RowKernels, RowRung, launch};
+use crate::rows::{RowKernels, RowRung, Weight, launch};
 use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
@@ -16,6 +16,7 @@ use crate::stream::Stream;
 pub const EPSILON: f32 = 1e-6;
 
 pub(crate) const KERNELS: RowKernels = RowKernels {
+    weight: Weight::Light,
     plain: Source { file: "rms_norm/plain.cu", text: include_str!("plain.cu"), entry: "rms_norm_plain" },
     registers: Source {
         file: "rms_norm/registers.cu",
@@ -33,7 +34,7 @@ pub fn rms_norm<T: Element>(
     y: DeviceSliceMut<'_, T>,
     shape: Rows,
 ) -> Result<()> {
-    let rung = RowRung::best::<T>(stream, shape, &[x.address(), w.address(), y.address()]);
+    let rung = RowRung::best::<T>(stream, shape, &[x.address(), w.address(), y.address()], KERNELS.weight);
     by_rung(stream, rung, x, w, y, shape)
 }
 

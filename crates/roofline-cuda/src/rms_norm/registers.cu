@@ -4,21 +4,22 @@
 // a cluster of blocks, by its length. The row stays packed while it waits for the sum.
 #include "rows.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
+extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
     rms_norm_registers(const Word *__restrict__ x, const Word *__restrict__ w, Word *__restrict__ y, i64 rows,
                        i64 cols, float epsilon) {
     Row row = this_row(x, rows, cols);
     Pack held[PACKS];
     load_row(row, x, 0, held);
-    Sum squares;
+    float squares = 0.0f;
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
         float value[PER_PACK];
         unpack(held[p], value);
 #pragma unroll
-        for (int i = 0; i < PER_PACK; i++) squares.value[0] += value[i] * value[i];
+        for (int i = 0; i < PER_PACK; i++) squares += value[i] * value[i];
     }
-    float scale = 1.0f / sqrtf(unite(squares).value[0] / (float)cols + epsilon);
+    keep_packed(held);
+    float scale = 1.0f / sqrtf(row_sum<0>(squares) / (float)cols + epsilon);
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
         float value[PER_PACK], weight[PER_PACK];
@@ -28,4 +29,5 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
         for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight[i];
         store_pack(row, y, p, pack(value));
     }
+    leave();
 }

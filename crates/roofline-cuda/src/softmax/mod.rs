@@ -5,12 +5,13 @@
 use crate::compile::Source;
 use crate::element::Element;
 use crate::error::Result;
-use crate::rows::{RowKernels, RowRung, launch};
+use crate::rows::{RowKernels, RowRung, Weight, launch};
 use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 
 pub(crate) const KERNELS: RowKernels = RowKernels {
+    weight: Weight::Light,
     plain: Source { file: "softmax/plain.cu", text: include_str!("plain.cu"), entry: "softmax_plain" },
     registers: Source {
         file: "softmax/registers.cu",
@@ -40,7 +41,7 @@ pub fn softmax<T: Element>(
     y: DeviceSliceMut<'_, T>,
     shape: Rows,
 ) -> Result<()> {
-    let rung = RowRung::best::<T>(stream, shape, &[x.address(), y.address()]);
+    let rung = RowRung::best::<T>(stream, shape, &[x.address(), y.address()], KERNELS.weight);
     by_rung(stream, rung, x, y, shape)
 }
 

@@ -10,36 +10,41 @@
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     softmax_online(const Word *__restrict__ x, Word *__restrict__ y, i64 rows, i64 cols) {
+    const float minus_infinity = __uint_as_float(0xff800000u);
     Row row = this_row(x, rows, cols);
-    i64 last = cols + row.phase;
-    Softmax mine;
+    int last = row.cols + row.phase;
+    float largest = minus_infinity, sum = 0.0f;
     // Each turn moves the window that `begin_of` sees by all packs of the block.
-    for (i64 begin = 0; begin < last; begin += (i64)THREADS * PACKS * PER_PACK) {
+    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
         Row part = row;
-        part.thread = row.thread + (int)(begin / PER_PACK);
+        part.thread = row.thread + begin / PER_PACK;
         Pack held[PACKS];
         load_row(part, x, MINUS_INFINITY, held);
-        Softmax here;
-        float value[PACKS][PER_PACK];
+        float value[PACKS][PER_PACK], before = largest;
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             unpack(held[p], value[p]);
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) here.value[0] = fmaxf(here.value[0], value[p][i]);
+            for (int i = 0; i < PER_PACK; i++) largest = fmaxf(largest, value[p][i]);
         }
-        float base = here.base();
+        // What was added up against an earlier largest element weighs less against a later one.
+        float base = base_of(largest);
+        sum *= before == largest ? 1.0f : exp_of(before - base);
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) here.value[1] += exp_of(value[p][i] - base);
+            for (int i = 0; i < PER_PACK; i++) sum += exp_term(value[p][i] - base);
         }
-        mine.merge(here);
     }
-    Softmax all = unite(mine);
-    float base = all.base(), scale = 1.0f / all.sum();
-    for (i64 begin = 0; begin < last; begin += (i64)THREADS * PACKS * PER_PACK) {
+    float of_warp = over_lanes<Largest, LANES>(largest);
+    sum = over_lanes<Add, LANES>(sum * exp_of(largest - base_of(of_warp)));
+    float mine[2] = {of_warp, sum}, neutral[2] = {minus_infinity, 0.0f}, all[CLUSTER][2];
+    exchange<0>(mine, neutral, all);
+    float base = base_of(over_lanes<Largest, SEATS>(all[0][0]));
+    float scale = 1.0f / over_lanes<Add, SEATS>(all[0][1] * exp_of(all[0][0] - base));
+    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
         Row part = row;
-        part.thread = row.thread + (int)(begin / PER_PACK);
+        part.thread = row.thread + begin / PER_PACK;
         Pack held[PACKS];
         load_row(part, x, MINUS_INFINITY, held);
 #pragma unroll
@@ -47,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             float value[PER_PACK];
             unpack(held[p], value);
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) value[i] = exp_of(value[i] - base) * scale;
+            for (int i = 0; i < PER_PACK; i++) value[i] = exp_scaled(value[i] - base, scale);
             store_pack(part, y, p, pack(value));
         }
     }

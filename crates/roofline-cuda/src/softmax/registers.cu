@@ -1,44 +1,60 @@
-// Softmax with the row in registers: one read, one write, one exponential an element.
+// Softmax with the row in registers: one read, one write.
 //
 // Grid: rows / ROWS * CLUSTER, block (THREADS, ROWS); a row's threads are part of a warp, a block or
-// a cluster of blocks, by its length. Each thread takes the exponentials against its own largest
-// element, so that largest and sum are united in one exchange; what its elements must still be
-// multiplied by is one factor a thread.
+// a cluster of blocks, by its length. Each warp adds up against its own largest element, so that
+// warps exchange largest and sum at once. f32 keeps the exponentials; half precision keeps the row
+// packed, in half the registers, and takes them again.
 #include "rows.cuh"
 #include "exp.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
+extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
     softmax_registers(const Word *__restrict__ x, Word *__restrict__ y, i64 rows, i64 cols) {
+    const float minus_infinity = __uint_as_float(0xff800000u);
     Row row = this_row(x, rows, cols);
     Pack held[PACKS];
     load_row(row, x, MINUS_INFINITY, held);
 
-    Softmax mine;
-    float value[PACKS][PER_PACK];
+    float largest = over_lanes<Largest, LANES>(largest_of(held)), sum = 0.0f;
+    float base = base_of(largest);
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
-        unpack(held[p], value[p]);
-#pragma unroll
-        for (int i = 0; i < PER_PACK; i++) mine.value[0] = fmaxf(mine.value[0], value[p][i]);
-    }
-    float base = mine.base();
-#pragma unroll
-    for (int p = 0; p < PACKS; p++) {
+        float value[PER_PACK];
+        unpack(held[p], value);
 #pragma unroll
         for (int i = 0; i < PER_PACK; i++) {
-            value[p][i] = exp_of(value[p][i] - base);
-            mine.value[1] += value[p][i];
+            value[i] = exp_term(value[i] - base);
+            sum += value[i];
         }
+        if (PER_PACK == 4) held[p] = pack(value);
     }
+    sum = over_lanes<Add, LANES>(sum);
+    keep_packed(held);
 
-    Softmax all = unite(mine);
-    float scale = exp_of(base - all.base()) / all.sum();
-    // A thread without a finite element has base 0, above the largest of all: its exponentials are 0.
-    if (base > all.base()) scale = 0.0f / all.sum();
+    float own = base;
+    if (APART) {
+        float mine[2] = {largest, sum}, neutral[2] = {minus_infinity, 0.0f}, all[CLUSTER][2];
+        exchange<0>(mine, neutral, all);
+#pragma unroll
+        for (int block = 0; block < CLUSTER; block++) largest = fmaxf(largest, all[block][0]);
+        base = base_of(over_lanes<Largest, SEATS>(largest));
+        sum = 0.0f;
+#pragma unroll
+        for (int block = 0; block < CLUSTER; block++) sum += all[block][1] * exp_of(all[block][0] - base);
+        sum = over_lanes<Add, SEATS>(sum);
+    }
+    float scale = 1.0f / sum;
+    // What f32 keeps was taken against the warp's own base. A warp without a finite element has base
+    // 0, maybe far above that of all, and nothing but zeros.
+    if (PER_PACK == 4) scale *= own > base ? 0.0f : exp_of(own - base);
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
+        float value[PER_PACK];
+        unpack(held[p], value);
 #pragma unroll
-        for (int i = 0; i < PER_PACK; i++) value[p][i] *= scale;
-        store_pack(row, y, p, pack(value[p]));
+        for (int i = 0; i < PER_PACK; i++) {
+            value[i] = PER_PACK == 4 ? value[i] * scale : exp_scaled(value[i] - base, scale);
+        }
+        store_pack(row, y, p, pack(value));
     }
+    leave();
 }

@@ -1,0 +1,132 @@
+//! The launchers for another language: a shared library that works on the pointers and the stream of
+//! whoever loads it, such as a Python process with torch in it.
+//!
+//!     cargo build --release -p roofline-cuda --example embed      # target/release/examples/libembed.so
+//!
+//! `roofline_cuda_launch` takes the operation, the number type, the shape and up to four addresses,
+//! the output last, and returns 0, or 1 with a message in `error`.
+
+use std::ffi::{CStr, c_char};
+use std::sync::OnceLock;
+
+use roofline_cuda::add::Tile;
+use roofline_cuda::layer_norm::Affine;
+use roofline_cuda::{
+    CudaError, Device, DeviceSlice, DeviceSliceMut, Element, Result, RowPlan, RowRung, Rows, Stream, Weight,
+    add, bf16, f16, layer_norm, probe, rms_norm, softmax,
+};
+
+/// A case, and how to cut it: 0 threads leave that to the library.
+#[repr(C)]
+pub struct Job {
+    operation: *const c_char,
+    element: *const c_char,
+    rows: usize,
+    cols: usize,
+    addresses: [u64; 4],
+    stream: usize,
+    threads: u32,
+    packs: u32,
+    rows_a_block: u32,
+    cluster: u32,
+    blocks: u32,
+}
+
+fn device() -> Result<&'static Device> {
+    static DEVICE: OnceLock<Device> = OnceLock::new();
+    if let Some(device) = DEVICE.get() {
+        return Ok(device);
+    }
+    let device = Device::open(0)?;
+    Ok(DEVICE.get_or_init(|| device))
+}
+
+/// # Safety
+/// The job's names end with 0; its addresses have the elements that the shape says, and its stream
+/// is one of device 0.
+unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
+    let shape = Rows { rows: job.rows, cols: job.cols };
+    let [a, b, c, d] = job.addresses;
+    let len = shape.elements()?;
+    // SAFETY: the caller's promise, for each of them.
+    let stream = unsafe { Stream::from_handle(device()?, job.stream) };
+    // SAFETY: as above.
+    let (input, all) = unsafe {
+        let input = |address, len| DeviceSlice::<T>::from_address(address, len);
+        (input, DeviceSliceMut::<T>::from_address)
+    };
+    let weight = if operation == "layer-norm" { Weight::Heavy } else { Weight::Light };
+    let rung = |addresses: &[u64]| match RowRung::best::<T>(&stream, shape, addresses, weight) {
+        RowRung::Registers(RowPlan { aligned, .. }) if job.threads > 0 => RowRung::Registers(RowPlan {
+            threads: job.threads,
+            packs: job.packs,
+            rows: job.rows_a_block,
+            cluster: job.cluster,
+            aligned,
+            blocks: job.blocks,
+        }),
+        best => best,
+    };
+    let tile = if job.threads > 0 { Tile { threads: job.threads, packs: job.packs } } else { Tile::BEST };
+    match operation {
+        // SAFETY: the caller's promise: x and y of all elements, w and b of one row.
+        "add" => unsafe { add::stream(&stream, input(a, len), input(b, len), all(c, len), tile) },
+        // SAFETY: as above.
+        "softmax" => unsafe { softmax::by_rung(&stream, rung(&[a, b]), input(a, len), all(b, len), shape) },
+        // SAFETY: as above.
+        "rms-norm" => unsafe {
+            rms_norm::by_rung(
+                &stream,
+                rung(&[a, b, c]),
+                input(a, len),
+                input(b, shape.cols),
+                all(c, len),
+                shape,
+            )
+        },
+        // SAFETY: as above.
+        "layer-norm" => unsafe {
+            let affine = Affine { w: input(b, shape.cols), b: input(c, shape.cols) };
+            layer_norm::by_rung(&stream, rung(&[a, b, c, d]), input(a, len), affine, all(d, len), shape)
+        },
+        "copy" => {
+            let bytes = len * size_of::<T>();
+            // SAFETY: as above.
+            let (x, y) =
+                unsafe { (DeviceSlice::from_address(a, bytes), DeviceSliceMut::from_address(b, bytes)) };
+            probe::copy(&stream, x, y, tile)
+        }
+        _ => Err(CudaError::Compiler { doing: "finding the operation", reason: operation.to_string() }),
+    }
+}
+
+/// # Safety
+/// `job` is one as its fields say, and `error` has room for `room` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn roofline_cuda_launch(job: *const Job, error: *mut c_char, room: usize) -> i32 {
+    // SAFETY: the caller's promise.
+    let job = unsafe { &*job };
+    // SAFETY: as above.
+    let (operation, element) = unsafe { (CStr::from_ptr(job.operation), CStr::from_ptr(job.element)) };
+    let (operation, element) = (operation.to_string_lossy(), element.to_string_lossy());
+    // SAFETY: as above.
+    let done = unsafe {
+        match &*element {
+            "f32" => launch::<f32>(job, &operation),
+            "bf16" => launch::<bf16>(job, &operation),
+            "f16" => launch::<f16>(job, &operation),
+            _ => Err(CudaError::Compiler { doing: "finding the number type", reason: element.into_owned() }),
+        }
+    };
+    let Err(why) = done else { return 0 };
+    let text = why.to_string();
+    if room > 0 {
+        let bytes = &text.as_bytes()[..text.len().min(room - 1)];
+        // SAFETY: the caller's promise, one byte less than there is room for, then a 0.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), error.cast(), bytes.len());
+            error.add(bytes.len()).write(0);
+        }
+    }
+    1
+}
