@@ -13,7 +13,7 @@ use roofline_cuda::add::Tile;
 use roofline_cuda::layer_norm::Affine;
 use roofline_cuda::{
     CudaError, Device, DeviceSlice, DeviceSliceMut, Element, Result, RowPlan, RowRung, Rows, Stream, Weight,
-    add, bf16, f16, layer_norm, probe, rms_norm, softmax,
+    add, bf16, cross_entropy, f16, layer_norm, probe, rms_norm, softmax,
 };
 
 /// A case, and how to cut it: 0 threads leave that to the library.
@@ -88,6 +88,12 @@ unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
         "layer-norm" => unsafe {
             let affine = Affine { w: input(b, shape.cols), b: input(c, shape.cols) };
             layer_norm::by_rung(&stream, rung(&[a, b, c, d]), input(a, len), affine, all(d, len), shape)
+        },
+        // SAFETY: as above, with one target and one loss a row.
+        "cross-entropy" => unsafe {
+            let (target, loss) =
+                (DeviceSlice::from_address(b, shape.rows), DeviceSliceMut::from_address(c, shape.rows));
+            cross_entropy::cross_entropy(&stream, input(a, len), target, loss, shape)
         },
         "copy" => {
             let bytes = len * size_of::<T>();

@@ -3,7 +3,7 @@
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::rows::{LONG_THREADS, RowKernels, RowPlan, Weight};
-use crate::{add, bf16, f16, layer_norm, matmul, probe, rms_norm, softmax};
+use crate::{add, bf16, cross_entropy, f16, layer_norm, matmul, probe, rms_norm, softmax};
 
 /// One way to compute an operation.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,7 @@ const ADD: &str = "add";
 const SOFTMAX: &str = "softmax";
 const RMS: &str = "rms-norm";
 const LAYER: &str = "layer-norm";
+const LOSS: &str = "cross-entropy";
 const MATMUL: &str = "matmul.nn";
 
 const S: RowKernels = softmax::KERNELS;
@@ -60,6 +61,8 @@ pub const IMPLEMENTATIONS: &[Implementation] = &[
     row(LAYER, "plain", "one thread a row, three walks", L.plain, false, elements),
     row(LAYER, "long", "a block a row of any length, two walks", L.long, true, long),
     row(LAYER, "registers", "the row in registers, one exchange", L.registers, true, heavy),
+    row(LOSS, "plain", "one thread a row, two walks", cross_entropy::PLAIN, false, elements),
+    row(LOSS, "online", "a block a row of any length, one walk", cross_entropy::ONLINE, true, losses),
     row(MATMUL, "plain", "one element of C a thread", matmul::PLAIN, false, elements),
     row(MATMUL, "tiled", "tiles in shared memory, 8 × 8 elements a thread", matmul::TILED, true, elements),
 ];
@@ -82,6 +85,10 @@ fn copies(_: u32) -> Vec<Variant> {
 
 fn long(_: u32) -> Vec<Variant> {
     of_each(&[("THREADS", LONG_THREADS)])
+}
+
+fn losses(_: u32) -> Vec<Variant> {
+    [1000, 32_000].iter().flat_map(|&cols| of_each(&cross_entropy::constants(cols))).collect()
 }
 
 fn light(largest_cluster: u32) -> Vec<Variant> {

@@ -101,17 +101,9 @@ __device__ __forceinline__ Word get_word(const Pack &pack, int i) {
 #endif
 }
 
-// Sixteen bytes that nobody reads again: past the near cache.
-__device__ __forceinline__ Pack load_stream(const void *from) {
-    Pack pack;
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(pack.word[0]), "=r"(pack.word[1]), "=r"(pack.word[2]), "=r"(pack.word[3])
-                 : "l"(from));
-    return pack;
-}
-
-// Sixteen bytes that every row reads again.
-__device__ __forceinline__ Pack load_shared_row(const void *from) {
+// Sixteen bytes that no kernel writes while this one runs. No hint to the caches: on Hopper all that
+// were tried, for streams as for rows read again, cost a few per cent and won nothing.
+__device__ __forceinline__ Pack load_pack(const void *from) {
     Pack pack;
     asm volatile("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(pack.word[0]), "=r"(pack.word[1]), "=r"(pack.word[2]), "=r"(pack.word[3])
@@ -119,8 +111,8 @@ __device__ __forceinline__ Pack load_shared_row(const void *from) {
     return pack;
 }
 
-__device__ __forceinline__ void store_stream(void *to, const Pack &pack) {
-    asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(pack.word[0]), "r"(pack.word[1]),
+__device__ __forceinline__ void store_whole(void *to, const Pack &pack) {
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(pack.word[0]), "r"(pack.word[1]),
                  "r"(pack.word[2]), "r"(pack.word[3])
                  : "memory");
 }

@@ -40,6 +40,7 @@ mod sys;
 pub mod catalog;
 
 pub mod add;
+pub mod cross_entropy;
 pub mod layer_norm;
 pub mod matmul;
 pub mod probe;

@@ -58,42 +58,48 @@ __device__ __forceinline__ bool is_whole(const Row &row, int begin) {
     return begin + PER_PACK <= row.cols && (ALIGNED || begin >= 0);
 }
 
+// Whether a pack is read as one. At its ends a row shares packs with its neighbours; only at those of
+// the tensor a pack has elements that are nobody's, which must not be touched.
+__device__ __forceinline__ bool is_fetched(const Row &row, int begin) {
+    if (ALIGNED) return begin < row.cols;
+    return begin < row.cols && begin + row.before >= 0 && begin + PER_PACK <= row.after;
+}
+
 __device__ __forceinline__ bool is_inside(const Row &row, int at) {
     return (u32)at < (u32)row.cols;
 }
 
-// Elements outside the row are `neutral`, so that no later step need look.
+// Elements outside the row are `neutral`, so that no later step need look. All loads are under way
+// before the first is looked at.
 __device__ __forceinline__ void load_row(const Row &row, const Word *x, Word neutral, Pack (&held)[PACKS]) {
     const Word *from = x + row.before;
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
-        int begin = begin_of(row, p);
 #pragma unroll
         for (int i = 0; i < PER_PACK; i++) put_word(held[p], i, neutral);
-        if (!row.live || begin >= row.cols) continue;
-        // At its ends a row shares packs with its neighbours; only at those of the tensor a pack has
-        // elements that are nobody's, which must not be touched.
-        if (ALIGNED || (begin + row.before >= 0 && begin + PER_PACK <= row.after)) {
-            held[p] = load_stream(place_of(from, row, p));
-            if (is_whole(row, begin)) continue;
+        if (row.live && is_fetched(row, begin_of(row, p))) held[p] = load_pack(place_of(from, row, p));
+    }
+#if !ALIGNED
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) {
-                if (!is_inside(row, begin + i)) put_word(held[p], i, neutral);
-            }
-        } else {
+    for (int p = 0; p < PACKS; p++) {
+        int begin = begin_of(row, p);
+        if (!row.live || begin >= row.cols || is_whole(row, begin)) continue;
+        bool fetched = is_fetched(row, begin);
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) {
-                if (is_inside(row, begin + i)) put_word(held[p], i, from[begin + i]);
-            }
+        for (int i = 0; i < PER_PACK; i++) {
+            bool inside = is_inside(row, begin + i);
+            if (fetched && !inside) put_word(held[p], i, neutral);
+            if (!fetched && inside) put_word(held[p], i, from[begin + i]);
         }
     }
+#endif
 }
 
 // Sixteen bytes from an address that is no multiple of sixteen: two whole packs, shifted into one.
 __device__ __forceinline__ Pack load_across(const Word *from) {
     u32 bytes = (u32)(reinterpret_cast<unsigned long long>(from) & 15);
     const char *low = reinterpret_cast<const char *>(from) - bytes;
-    Pack first = load_shared_row(low), second = load_shared_row(low + 16);
+    Pack first = load_pack(low), second = load_pack(low + 16);
     u32 word[8] = {first.word[0],  first.word[1],  first.word[2],  first.word[3],
                    second.word[0], second.word[1], second.word[2], second.word[3]};
 #pragma unroll
@@ -109,7 +115,7 @@ __device__ __forceinline__ Pack load_across(const Word *from) {
 // Pack `p` of a row that all rows share, such as weights.
 __device__ __forceinline__ Pack load_weights(const Row &row, const Word *w, int p) {
     int begin = begin_of(row, p);
-    if (ALIGNED) return is_whole(row, begin) ? load_shared_row(place_of(w, row, p)) : Pack{};
+    if (ALIGNED) return is_whole(row, begin) ? load_pack(place_of(w, row, p)) : Pack{};
     // A pack inside the row at both ends: what is fetched beside it is the row's, too.
     if (begin >= PER_PACK && begin + 2 * PER_PACK <= row.cols) return load_across(place_of(w, row, p));
     Pack held = {};
@@ -127,7 +133,7 @@ __device__ __forceinline__ void store_pack(const Row &row, Word *y, int p, const
     Word *to = y + row.before;
     int begin = begin_of(row, p);
     if (is_whole(row, begin) && (ALIGNED || phase_of(to) == row.phase)) {
-        store_stream(place_of(to, row, p), value);
+        store_whole(place_of(to, row, p), value);
     } else if (!ALIGNED && begin < row.cols) {
 #pragma unroll
         for (int i = 0; i < PER_PACK; i++) {

@@ -13,8 +13,8 @@ use crate::stream::Stream;
 
 const WARP: usize = 32;
 const MOST_THREADS: usize = 1024;
-/// Threads of a block that is shared by short rows.
-const SHORT_BLOCK: usize = 128;
+/// Threads of a block that is shared by short rows: a small one, so that the last ones end together.
+const SHORT_BLOCK: usize = 64;
 
 /// What a kernel asks for beside the row itself, which decides how much of a row a thread can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,15 +27,10 @@ pub enum Weight {
 
 impl Weight {
     /// Packs of sixteen bytes that a thread holds at most.
-    fn most_packs(self) -> usize {
-        match self {
-            Weight::Light => 8,
-            Weight::Heavy => 6,
-        }
-    }
+    const MOST_PACKS: usize = 8;
 
     /// Blocks that should find room beside each other. Several, so that some read while others
-    /// write; long rows leave room for few.
+    /// write; the more a thread holds, the fewer threads there are.
     fn blocks(self, threads: usize, packs: usize) -> usize {
         let resident = match (self, packs) {
             (Weight::Light, 4) => 2048,
@@ -43,6 +38,22 @@ impl Weight {
             _ => 1024,
         };
         (resident / threads).clamp(1, 16)
+    }
+}
+
+/// Packs a thread, by the packs of a row (or of a block's share of one) and by how it lies.
+fn packs_a_thread(needed: usize, aligned: bool, weight: Weight) -> usize {
+    match needed {
+        ..=32 => 1,
+        33..=96 => needed.div_ceil(WARP),
+        129..=192 => needed.div_ceil(WARP),
+        97..=512 => 2,
+        // Fewer threads look at the ends of rows.
+        513..=6144 if !aligned => 6,
+        513..=3072 if weight == Weight::Light => 3,
+        513..=2048 => 4,
+        3073..=4096 if weight == Weight::Light => 4,
+        _ => Weight::MOST_PACKS,
     }
 }
 
@@ -73,25 +84,24 @@ impl RowPlan {
         weight: Weight,
     ) -> Option<RowPlan> {
         let needed = packs_of(cols, per_pack, aligned);
-        let most = weight.most_packs();
+        let most = MOST_THREADS * Weight::MOST_PACKS;
         // A cluster has all the blocks it may: many small ones are scheduled more easily than few
         // that take a multiprocessor each.
-        let cluster = if needed <= MOST_THREADS * most { 1 } else { largest_cluster as usize };
+        let cluster = if needed <= most { 1 } else { largest_cluster as usize };
         let each = needed.div_ceil(cluster);
-        if each > MOST_THREADS * most {
+        if each > most {
             return None;
         }
-        // Few packs a thread keep many threads busy, as long as they all find room.
-        let threads = match each {
-            ..=32 => each.next_power_of_two(),
-            33..=96 => WARP,
-            97..=512 => each.div_ceil(2).next_multiple_of(WARP),
-            513..=3072 if cluster == 1 => each.div_ceil(3).next_multiple_of(WARP),
-            3073..=4096 if cluster == 1 => each.div_ceil(4).next_multiple_of(WARP),
-            _ => each.div_ceil(most).next_multiple_of(WARP),
+        // A part of a cluster holds as much as it can, so that the parts are few.
+        let packs = if cluster > 1 { Weight::MOST_PACKS } else { packs_a_thread(each, aligned, weight) };
+        let threads = match each.div_ceil(packs) {
+            few if few <= WARP => few.next_power_of_two(),
+            more => more.next_multiple_of(WARP),
         };
         let (packs, rows) = (each.div_ceil(threads), (SHORT_BLOCK / threads).max(1));
-        let blocks = weight.blocks(threads * rows, packs);
+        // The ends of rows and the exchange of a cluster together leave registers for one block.
+        let crowded = cluster > 1 && !aligned;
+        let blocks = if crowded { 1 } else { weight.blocks(threads * rows, packs) };
         let [threads, packs, rows, cluster, blocks] =
             [threads, packs, rows, cluster, blocks].map(|number| number as u32);
         Some(RowPlan { threads, packs, rows, cluster, aligned, blocks })
@@ -164,6 +174,13 @@ pub(crate) const LONG_THREADS: u32 = 512;
 /// Kernels count inside a row with an int, and go one window beyond its end.
 const MOST_COLS: usize = (1 << 31) - (1 << 20);
 
+pub(crate) fn check_cols(cols: usize) -> Result<()> {
+    if cols > MOST_COLS {
+        return Err(CudaError::TooLarge { what: "the length of a row", got: cols, most: MOST_COLS });
+    }
+    Ok(())
+}
+
 /// Which rung, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowRung {
@@ -193,9 +210,7 @@ pub(crate) fn launch<T: Element>(
     shape: Rows,
     rest: &[Argument],
 ) -> Result<()> {
-    if shape.cols > MOST_COLS {
-        return Err(CudaError::TooLarge { what: "the length of a row", got: shape.cols, most: MOST_COLS });
-    }
+    check_cols(shape.cols)?;
     if shape.rows == 0 || shape.cols == 0 {
         return Ok(());
     }
@@ -277,7 +292,7 @@ mod tests {
             weight in weights(),
         ) {
             let Some(plan) = RowPlan::new(cols, per_pack, aligned, largest, weight) else {
-                let most = MOST_THREADS * weight.most_packs() * largest as usize * per_pack;
+                let most = MOST_THREADS * Weight::MOST_PACKS * largest as usize * per_pack;
                 prop_assert!(cols + per_pack > most, "a row of {cols} fits");
                 return Ok(());
             };
@@ -285,7 +300,7 @@ mod tests {
             prop_assert!((1..=1024).contains(&threads) && threads.is_multiple_of(32), "{plan:?}");
             prop_assert!(plan.threads >= 32 || plan.threads.is_power_of_two(), "{plan:?}");
             prop_assert!(plan.threads < 32 || plan.threads.is_multiple_of(32), "{plan:?}");
-            prop_assert!((1..=weight.most_packs() as u32).contains(&plan.packs), "{plan:?}");
+            prop_assert!((1..=Weight::MOST_PACKS as u32).contains(&plan.packs), "{plan:?}");
             prop_assert!(plan.cluster <= largest && plan.cluster.is_power_of_two(), "{plan:?}");
             prop_assert!(plan.blocks * threads <= 2048, "{plan:?}");
             prop_assert!(plan.holds(cols, per_pack, &[if aligned { 16 } else { 2 }]) || aligned);

@@ -1,4 +1,4 @@
-// z = x + y, PACKS times sixteen bytes of each input in flight a thread, past the near cache.
+// z = x + y, PACKS times sixteen bytes of each input in flight a thread.
 //
 // Grid: packs / (THREADS * PACKS), one tile a block. z is cut at multiples of sixteen bytes and its
 // two ends are taken element by element. An input that does not lie as z does is read element by
@@ -25,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         begin[p] = (tile + p * THREADS + threadIdx.x) * PER_PACK - phase;
         whole[p] = begin[p] >= 0 && begin[p] + PER_PACK <= n;
         if (whole[p]) {
-            a[p] = x_lies ? load_stream(x + begin[p]) : load_apart(x + begin[p]);
-            b[p] = y_lies ? load_stream(y + begin[p]) : load_apart(y + begin[p]);
+            a[p] = x_lies ? load_pack(x + begin[p]) : load_apart(x + begin[p]);
+            b[p] = y_lies ? load_pack(y + begin[p]) : load_apart(y + begin[p]);
         }
     }
 #pragma unroll
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             unpack(b[p], right);
 #pragma unroll
             for (int i = 0; i < PER_PACK; i++) left[i] += right[i];
-            store_stream(z + begin[p], pack(left));
+            store_whole(z + begin[p], pack(left));
         } else {
             for (i64 i = begin[p] < 0 ? 0 : begin[p]; i < begin[p] + PER_PACK && i < n; i++) {
                 z[i] = from_float(to_float(x[i]) + to_float(y[i]));

@@ -34,6 +34,8 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
 #pragma unroll
         for (int i = 0; i < PER_PACK; i++) value[i] = (value[i] - mean) * scale * weight[i] + bias[i];
         store_pack(row, y, p, pack(value));
+        // Weights are fetched two packs ahead and no further: there are no registers for more.
+        if (p % 2 == 1) __syncwarp();
     }
     leave();
 }

@@ -10,10 +10,10 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     Pack held[PACKS];
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
-        if (first + p * THREADS < packs) held[p] = load_stream(x + first + p * THREADS);
+        if (first + p * THREADS < packs) held[p] = load_pack(x + first + p * THREADS);
     }
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
-        if (first + p * THREADS < packs) store_stream(y + first + p * THREADS, held[p]);
+        if (first + p * THREADS < packs) store_whole(y + first + p * THREADS, held[p]);
     }
 }
