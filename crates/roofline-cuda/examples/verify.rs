@@ -290,10 +290,7 @@ fn all_of<T: Number>(stream: &Stream, quick: bool) -> Outcome<usize> {
     let lengths: &[usize] = if quick {
         &[1, 31, 1000, 8191]
     } else {
-        &[
-            1, 2, 7, 8, 31, 64, 255, 748, 768, 1000, 1024, 4096, 8191, 8192, 32_000, 32_768, 65_537, 128_256,
-            300_001,
-        ]
+        &[1, 2, 7, 31, 64, 255, 748, 1000, 1024, 8191, 32_000, 32_768, 65_537, 128_256, 300_001]
     };
     for &cols in lengths {
         let rows = if cols > 10_000 { 3 } else { 5 };

@@ -13,8 +13,8 @@ use crate::stream::Stream;
 
 const WARP: usize = 32;
 const MOST_THREADS: usize = 1024;
-/// Threads of a block that is shared by short rows: a small one, so that the last ones end together.
-const SHORT_BLOCK: usize = 64;
+/// Threads of a block that is shared by short rows.
+const SHORT_BLOCK: usize = 128;
 
 /// What a kernel asks for beside the row itself, which decides how much of a row a thread can hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,9 @@ impl Weight {
     /// write; the more a thread holds, the fewer threads there are.
     fn blocks(self, threads: usize, packs: usize) -> usize {
         let resident = match (self, packs) {
+            (_, ..=3) => 1408,
             (Weight::Light, 4) => 2048,
-            (Weight::Light, ..=3) => 1408,
+            (Weight::Light, 6) => 1056,
             _ => 1024,
         };
         (resident / threads).clamp(1, 16)
@@ -47,11 +48,12 @@ fn packs_a_thread(needed: usize, aligned: bool, weight: Weight) -> usize {
         ..=32 => 1,
         33..=96 => needed.div_ceil(WARP),
         129..=192 => needed.div_ceil(WARP),
-        97..=512 => 2,
+        97..=256 => 2,
+        257..=512 if weight == Weight::Light => 2,
         // Fewer threads look at the ends of rows.
         513..=6144 if !aligned => 6,
         513..=3072 if weight == Weight::Light => 3,
-        513..=2048 => 4,
+        257..=2048 => 4,
         3073..=4096 if weight == Weight::Light => 4,
         _ => Weight::MOST_PACKS,
     }
@@ -98,7 +100,11 @@ impl RowPlan {
             few if few <= WARP => few.next_power_of_two(),
             more => more.next_multiple_of(WARP),
         };
-        let (packs, rows) = (each.div_ceil(threads), (SHORT_BLOCK / threads).max(1));
+        let packs = each.div_ceil(threads);
+        // Rows of one pack a thread are short work; longer ones end together the better the smaller
+        // their block.
+        let most_rows = if packs == 1 { SHORT_BLOCK } else { 2 };
+        let rows = (SHORT_BLOCK / threads).clamp(1, most_rows);
         // The ends of rows and the exchange of a cluster together leave registers for one block.
         let crowded = cluster > 1 && !aligned;
         let blocks = if crowded { 1 } else { weight.blocks(threads * rows, packs) };
@@ -303,7 +309,9 @@ mod tests {
             prop_assert!((1..=Weight::MOST_PACKS as u32).contains(&plan.packs), "{plan:?}");
             prop_assert!(plan.cluster <= largest && plan.cluster.is_power_of_two(), "{plan:?}");
             prop_assert!(plan.blocks * threads <= 2048, "{plan:?}");
-            prop_assert!(plan.holds(cols, per_pack, &[if aligned { 16 } else { 2 }]) || aligned);
+            let address = if aligned { 16 } else { 2 };
+            let whole = if aligned { cols.next_multiple_of(per_pack) } else { cols };
+            prop_assert!(plan.holds(whole, per_pack, &[address]), "{plan:?}");
         }
     }
 

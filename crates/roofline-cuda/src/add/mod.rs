@@ -23,7 +23,7 @@ pub struct Tile {
 }
 
 impl Tile {
-    pub const BEST: Tile = Tile { threads: 256, packs: 1 };
+    pub const BEST: Tile = Tile { threads: 512, packs: 1 };
 
     pub fn constants(&self) -> [(&'static str, u32); 2] {
         [("THREADS", self.threads), ("PACKS", self.packs)]
