@@ -88,7 +88,10 @@ fn long(_: u32) -> Vec<Variant> {
 }
 
 fn losses(_: u32) -> Vec<Variant> {
-    [1000, 32_000].iter().flat_map(|&cols| of_each(&cross_entropy::constants(cols))).collect()
+    fn of<T: Element>() -> impl Iterator<Item = Variant> {
+        [1000, 32_000].into_iter().map(|cols| Variant::of::<T>(&cross_entropy::constants::<T>(cols)))
+    }
+    of::<f32>().chain(of::<bf16>()).chain(of::<f16>()).collect()
 }
 
 fn light(largest_cluster: u32) -> Vec<Variant> {

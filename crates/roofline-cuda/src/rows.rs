@@ -2,7 +2,7 @@
 //!
 //! A row of few packs is given to part of a warp, one of some thousands to a block, one of more to a
 //! cluster of blocks, so that it is read once and stays in registers. What no cluster can hold goes
-//! to a kernel that walks the row twice.
+//! to a kernel that walks the row more than once.
 
 use crate::compile::{Source, Variant};
 use crate::element::Element;
@@ -21,7 +21,7 @@ const SHORT_BLOCK: usize = 128;
 pub enum Weight {
     /// Nothing, or one shared row.
     Light,
-    /// Two shared rows: fewer packs and fewer threads find registers.
+    /// Two shared rows: fewer threads find registers.
     Heavy,
 }
 
@@ -115,16 +115,17 @@ impl RowPlan {
 
     /// Whether it holds every element of such rows, at such addresses: a plan can be anybody's.
     fn holds(&self, cols: usize, per_pack: usize, addresses: &[u64]) -> bool {
-        let held =
-            [self.threads, self.packs, self.cluster].map(|number| number as usize).iter().product::<usize>();
-        let aligned = lies_well(cols, per_pack, addresses);
-        let threads = self.threads * self.rows;
-        let whole_warps =
-            threads.is_multiple_of(32) && (self.threads.is_multiple_of(32) || self.threads.is_power_of_two());
-        held >= packs_of(cols, per_pack, self.aligned)
-            && (aligned || !self.aligned)
-            && whole_warps
-            && threads > 0
+        let small = |number: u32| (1..=MOST_THREADS).contains(&(number as usize));
+        if ![self.threads, self.packs, self.rows, self.cluster, self.blocks].into_iter().all(small) {
+            return false;
+        }
+        let held = self.threads as usize * self.packs as usize * self.cluster as usize;
+        let block = self.threads * self.rows;
+        // Threads of a warp exchange what they found: no row may have half of one, nor the block.
+        let whole_rows = self.threads.is_multiple_of(32) || self.threads.is_power_of_two();
+        let whole_warps = whole_rows && block.is_multiple_of(32) && block as usize <= MOST_THREADS;
+        let lies_as_said = !self.aligned || lies_well(cols, per_pack, addresses);
+        held >= packs_of(cols, per_pack, self.aligned) && whole_warps && lies_as_said
     }
 
     /// What the kernel is compiled with.
@@ -141,7 +142,7 @@ impl RowPlan {
 
     /// The launch for so many rows.
     pub fn geometry(&self, rows: usize) -> Result<Geometry> {
-        let groups = blocks("rows of one launch", rows.div_ceil(self.rows as usize))?;
+        let groups = blocks("rows of one launch", rows.div_ceil(self.rows.max(1) as usize))?;
         let grid = blocks("blocks of all rows", groups as usize * self.cluster as usize)?;
         Ok(Geometry {
             grid: [grid, 1, 1],
@@ -194,7 +195,7 @@ pub enum RowRung {
     Plain,
     /// The row in registers, shared as the plan says.
     Registers(RowPlan),
-    /// A block a row, which it reads twice.
+    /// A block a row, which it reads more than once.
     Long,
 }
 
@@ -323,6 +324,7 @@ mod tests {
         assert!(!plan.holds(1032, 8, &[16]), "the last elements are nobody's");
         assert!(!RowPlan { threads: 48, ..plan }.holds(8, 8, &[16]), "half a warp would wait for the other");
         assert!(!RowPlan { threads: 0, ..plan }.holds(8, 8, &[16]));
+        assert!(!RowPlan { packs: u32::MAX, cluster: u32::MAX, ..plan }.holds(8, 8, &[16]));
     }
 
     #[test]

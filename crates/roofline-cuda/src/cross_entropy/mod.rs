@@ -19,10 +19,16 @@ pub(crate) const ONLINE: Source = Source {
     entry: "cross_entropy_online",
 };
 
-/// What [`ONLINE`] is compiled with, by the length of a row: long rows keep more threads busy.
-pub(crate) fn constants(cols: usize) -> [(&'static str, u32); 2] {
-    let threads = if cols > 16_384 { 512 } else { 128 };
-    [("THREADS", threads), ("PACKS", 4)]
+/// What `online.cu` is compiled with: more in flight a thread where a pack has more elements, and two
+/// warps where a row is over before more of them have begun.
+pub(crate) fn constants<T: Element>(cols: usize) -> [(&'static str, u32); 2] {
+    let half = T::PER_PACK > 4;
+    let (threads, packs) = match cols {
+        ..=4096 => (64, if half { 2 } else { 4 }),
+        _ if half => (256, 8),
+        _ => (128, 4),
+    };
+    [("THREADS", threads), ("PACKS", packs)]
 }
 
 /// One thread a row.
@@ -45,7 +51,7 @@ pub fn cross_entropy<T: Element>(
     loss: DeviceSliceMut<'_, f32>,
     shape: Rows,
 ) -> Result<()> {
-    let constants = constants(shape.cols);
+    let constants = constants::<T>(shape.cols);
     let geometry = Geometry::line(blocks("rows", shape.rows)?, constants[0].1);
     launch(stream, &ONLINE, &Variant::of::<T>(&constants), &geometry, x, target, loss, shape)
 }
