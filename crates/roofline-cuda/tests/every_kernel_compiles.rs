@@ -40,32 +40,45 @@ fn every_kernel_compiles_for_every_architecture() {
         println!("skipped: no NVRTC; `pip install --target target/cuda-wheels nvidia-cuda-nvrtc` brings it");
         return;
     }
-    let mut kernels = 0;
+    let (mut kernels, mut spills) = (0, Vec::new());
     for row in IMPLEMENTATIONS {
         for &(architecture, largest_cluster) in ARCHITECTURES {
-            kernels += compile_all(row, architecture, largest_cluster);
+            kernels += compile_all(row, architecture, largest_cluster, &mut spills);
         }
     }
     assert!(kernels > 100, "{kernels} kernels");
+    assert!(spills.is_empty(), "{}", spills.join("\n"));
 }
 
-fn compile_all(row: &Implementation, architecture: &str, largest_cluster: u32) -> usize {
+fn compile_all(
+    row: &Implementation,
+    architecture: &str,
+    largest_cluster: u32,
+    spills: &mut Vec<String>,
+) -> usize {
     let variants = (row.variants)(largest_cluster);
     for variant in &variants {
         let compiled =
             compile(&row.source, variant, architecture, &Cache::none()).unwrap_or_else(|e| panic!("{e}"));
-        let text = format!("{} {variant} for {architecture}:\n{}", row.source.file, compiled.log);
-        assert!(compiled.cubin.starts_with(b"\x7fELF"), "{text}");
-        assert!(!compiled.log.contains("warning"), "{text}");
-        assert!(!row.fast || spilled(&compiled.log) <= allowed(row), "{text}");
+        let name = format!("{} {variant} for {architecture}", row.source.file);
+        assert!(compiled.cubin.starts_with(b"\x7fELF"), "{name}");
+        assert!(!compiled.log.contains("warning"), "{name}:\n{}", compiled.log);
+        let bytes = spilled(&compiled.log);
+        if row.fast && bytes > allowed(row, architecture) {
+            spills.push(format!("{name} spills {bytes} bytes"));
+        }
     }
     variants.len()
 }
 
-/// Bytes a thread that found no register. layer-norm with a whole block for one row needs a few more
-/// than there are; a cluster would need none and is slower.
-fn allowed(row: &Implementation) -> u32 {
-    if row.source.file == "layer_norm/registers.cu" { 16 } else { 0 }
+/// Bytes a thread that may find no register: none, but for full blocks of kernels that need a few more
+/// than there are, where smaller blocks in a cluster would need none and are slower.
+fn allowed(row: &Implementation, architecture: &str) -> u32 {
+    match (row.source.file, architecture) {
+        ("layer_norm/registers.cu", _) => 16,
+        ("softmax/registers.cu", "sm_100") => 4,
+        _ => 0,
+    }
 }
 
 /// What the assembler says of stores to memory for want of registers, a line a kernel.

@@ -9,7 +9,7 @@
 #include "rows.cuh"
 #include "exp.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
     cross_entropy_online(const Word *__restrict__ x, const i64 *__restrict__ target, float *__restrict__ loss,
                          i64 rows, i64 cols) {
     const float minus_infinity = __uint_as_float(0xff800000u);

@@ -7,7 +7,7 @@
 #define ALIGNED 0
 #include "rows.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
     rms_norm_long(const Word *__restrict__ x, const Word *__restrict__ w, Word *__restrict__ y, i64 rows, i64 cols,
                   float epsilon) {
     Row row = this_row(x, rows, cols);

@@ -8,7 +8,7 @@
 #include "rows.cuh"
 #include "exp.cuh"
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
     softmax_online(const Word *__restrict__ x, Word *__restrict__ y, i64 rows, i64 cols) {
     const float minus_infinity = __uint_as_float(0xff800000u);
     Row row = this_row(x, rows, cols);
