@@ -148,7 +148,9 @@ fn try_honest_rows(
         let mut command = Command::new(&program);
         command.arg("run").args((0..CASES).map(|_| draw_case(&mut draws)));
         command.args(["--budget", BUDGET, "--format", "jsonl", "--store"]).arg(folder.join("store.db"));
-        settings.runners.iter().for_each(|runner| drop(command.args(["--runner", runner])));
+        for runner in &settings.runners {
+            command.args(["--runner", runner]);
+        }
         let output = command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).output()?;
         drop(load);
         let text = String::from_utf8_lossy(&output.stdout);
