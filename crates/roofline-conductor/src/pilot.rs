@@ -128,7 +128,7 @@ fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, case: &Case) -> Result<(), 
         let shape = (DEVICE_WARMUP, 1, batch);
         let times = lane.attempt(stage, &place, |lane, stage| timing::sample(stage, lane, shape))?;
         let Some(time) = times.as_deref().and_then(median).filter(|time| *time > 0.0) else { break };
-        let speed = Duration::from_secs_f64(time * 1e-9 / f64::from(batch));
+        let speed = Seconds::from_nanoseconds(time / f64::from(batch)).duration();
         lane.speed = Some(speed);
         let wanted = batch_for(DEVICE_SAMPLE, speed);
         if wanted <= batch {
@@ -150,7 +150,7 @@ fn course(options: &Options, case: &Case, quicker: Duration, slower: Duration, t
     let (batch, samples, warmup) = match kind {
         _ if case.device != Device::Cpu => (batch_for(DEVICE_SAMPLE, quicker), 1, DEVICE_WARMUP),
         Kind::Tiny | Kind::Short => {
-            let batch = batch_for(SAMPLE.max(Duration::from_secs_f64(timer.0 * 100.0)), quicker);
+            let batch = batch_for(SAMPLE.max(Seconds(timer.0 * 100.0).duration()), quicker);
             let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
             let warm = if kind == Kind::Tiny { 64 } else { 4 };
             // Where one launch of the slower fills the visit, one in front is enough to warm the quicker; where
@@ -259,7 +259,7 @@ fn settle(members: &mut [Lane], passes: &[BTreeMap<usize, f64>]) {
         let from_mean: Vec<f64> =
             passes.iter().zip(&means).filter_map(|(times, mean)| Some(times.get(&index)? - mean)).collect();
         if let Some(from_mean) = median(&from_mean) {
-            probe.speed = Some(Duration::from_secs_f64((level + from_mean).exp()));
+            probe.speed = Some(Seconds((level + from_mean).exp()).duration());
         }
     }
 }
@@ -302,7 +302,7 @@ pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &Instance) -> Resu
         return Err(Failure::new(Status::Suspect, why).into());
     }
     let first = timing::sample(stage, probe, (1, 3, 1))?;
-    Ok(Duration::from_secs_f64(median(&first).unwrap_or(0.0) * 1e-9))
+    Ok(Seconds::from_nanoseconds(median(&first).unwrap_or(0.0)).duration())
 }
 
 /// What reading the clock costs, the median of many readings.

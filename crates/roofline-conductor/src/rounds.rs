@@ -338,7 +338,7 @@ impl<'p> Contest<'p> {
             }
         })?;
         let Some(times) = times else { return Ok(false) };
-        let taken = Duration::from_secs_f64(times.iter().sum::<f64>() * 1e-9);
+        let taken = Seconds::from_nanoseconds(times.iter().sum()).duration();
         if is_judged {
             found.judging = start.elapsed().saturating_sub(taken);
         }

@@ -7,9 +7,8 @@ use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
 use crate::sys::signals;
 use roofline_core::philox::Draws;
-use roofline_core::protocol::Ask;
+use roofline_core::protocol::{Answerable, Ask};
 use roofline_core::record::Status;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -100,11 +99,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Asks the process of a seat; a failure of the process empties the seat.
-    pub fn ask<T: DeserializeOwned>(&mut self, seat: &Seat, ask: Ask, fds: &[BorrowedFd]) -> Result<T, Stop> {
+    pub fn ask<T: Answerable>(&mut self, seat: &Seat, ask: Ask, fds: &[BorrowedFd]) -> Result<T, Stop> {
         self.ask_while(seat, ask, fds, self.options.limits.patience, Duration::from_millis(50), || {})
     }
 
-    pub fn ask_while<T: DeserializeOwned>(
+    pub fn ask_while<T: Answerable>(
         &mut self,
         seat: &Seat,
         ask: Ask,

@@ -106,9 +106,6 @@ fn ask(
     let patience = stage.options.limits.patience * launches.clamp(1, 10);
     let ask = Ask::Visit { warmup, samples, batch };
     let visited: Visited = stage.ask_while(&lane.seat, ask, &[], patience, tick, meanwhile)?;
-    if let Err(breach) = visited.validate(samples) {
-        return Err(Failure::new(Status::Protocol, breach.to_string()).into());
-    }
     check_float_mode(stage, visited.float_mode_changed)?;
     Ok(visited)
 }
@@ -163,7 +160,7 @@ pub fn corroborate(stage: &mut Stage, lane: &mut Lane, batch: u32, launch: Durat
 /// faster and now slower, and must not outweigh them.
 pub fn length_to_double(lane: &Lane) -> Duration {
     let copy = lane.evidence.copy.map_or(0.0, |copy| copy.0).min(LONGEST_TEST.as_secs_f64());
-    DOUBLED.max(Duration::from_secs_f64(copy))
+    DOUBLED.max(Seconds(copy).duration())
 }
 
 /// One visit of n and one of 2n launches.

@@ -102,12 +102,12 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     let pilot = if lane.slow { (0, 1, 1) } else { (2, 3, 1) };
     let first = judged_visit(stage, lane, instance, pilot)?;
     lane.evidence.copy = first.copy;
-    let claimed = Duration::from_secs_f64(median(&first.claimed).unwrap_or(0.0) * 1e-9);
+    let claimed = Seconds::from_nanoseconds(median(&first.claimed).unwrap_or(0.0)).duration();
     // A claim is not trusted to choose how long the next visits take. CPU time is, whoever else wants
     // the core; the wall only keeps whoever sleeps from being asked for hours of it.
     let launches = pilot.0 + pilot.1;
     let worked = first.wall.saturating_sub(first.waited).saturating_sub(CONVERSATION) / launches;
-    let copy = Duration::from_secs_f64(first.copy.map_or(0.0, |copy| copy.0));
+    let copy = first.copy.map_or(Duration::ZERO, Seconds::duration);
     let computed = first.busiest.saturating_sub(CONVERSATION + copy) / launches;
     let seen = claimed.max(computed).max(worked / LONGEST_SLEEP);
     if !lane.slow && stage.options.checks.on(Check::Poison) {

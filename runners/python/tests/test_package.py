@@ -73,7 +73,7 @@ class PackageTest(unittest.TestCase):
             return next(number for number, line in enumerate(lines, 1) if mark in line)
 
     def test_hello(self):
-        hello = self.start().ok("hello", protocol=1)
+        hello = self.start().ok("hello", protocol=2)
         self.assertEqual((hello["runner"], hello["version"]), ("sample", "1.2.3"))
         self.assertEqual(hello["notes"]["kind"], "test")
         offer = hello["offers"][0]
