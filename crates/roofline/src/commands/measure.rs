@@ -145,9 +145,7 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let report = Report { run: Some(&run), records: &recorder.records, sort: args.sort };
     let write = if args.scaling { roofline_report::scaling } else { format.write };
     crate::commands::print(&write(&report, crate::commands::style()))?;
-    if let Some(error) = recorder.refused.take() {
-        return Err(error.into());
-    }
+    recorder.confirm()?;
     let reached = format!("{} of {} rows are finished and stored", recorder.finished(), plan.rows());
     let go_on = "`roofline run --resume` goes on from there";
     match finish {
