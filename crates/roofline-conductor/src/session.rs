@@ -137,6 +137,9 @@ impl Session {
             greedy.is_none() && !signals::interrupted()
         });
         let failure = match received {
+            Ok(_) if !self.channel.take_fds().is_empty() => {
+                Failure::new(Status::Protocol, "sent descriptors, which nobody asked for")
+            }
             Ok(line) => match parse_answer::<T>(&line, &question) {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(refusal)) => return Err(self.refused(refusal)),

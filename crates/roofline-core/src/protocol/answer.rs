@@ -66,8 +66,11 @@ pub fn parse_answer<T: Answerable>(line: &[u8], question: &Question) -> Result<R
 
 /// Reads a value in which every object of `T` is an object: serde would take a list of its fields as well.
 fn understand<T: DeserializeOwned + Serialize>(given: &Value) -> Result<T, String> {
-    let understood = T::deserialize(given).map_err(|error| error.to_string())?;
-    let again = serde_json::to_value(&understood).map_err(|error| error.to_string())?;
+    // What serde says of a hostile text may quote all of it.
+    let in_short =
+        |error: serde_json::Error| error.to_string().chars().take(LONGEST_NAME).collect::<String>();
+    let understood = T::deserialize(given).map_err(in_short)?;
+    let again = serde_json::to_value(&understood).map_err(in_short)?;
     match has_objects_of(given, &again) {
         true => Ok(understood),
         false => Err("a list where an object belongs".to_owned()),

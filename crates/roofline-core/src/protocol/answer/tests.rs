@@ -32,6 +32,8 @@ fn breaches_are_named() {
     assert!(breach(r#"{"id":4,"ok":{"nanoseconds":[1,2]}}"#).contains("question 4"));
     assert!(breach(r#"{"id":3}"#).contains("either"));
     assert!(breach(r#"{"id":3,"ok":{"times":[1]}}"#).contains("not the answer"));
+    let long = json!({"id": 3, "error": {"kind": "x".repeat(10_000), "message": ""}}).to_string();
+    assert!(breach(&long).len() < 500);
     assert!(breach(r#"{"id":3,"ok":{"nanoseconds":[1]}}"#).contains("1 samples when asked for 2"));
 }
 
