@@ -16,7 +16,7 @@ use roofline_conductor::session::Limits;
 use roofline_conductor::stage;
 use roofline_conductor::sys::signals;
 use roofline_core::record::{Record, Run, Status};
-use roofline_core::verdict::Word;
+use roofline_core::verdict::{self, Word};
 use roofline_report::{Format, Report, Sort, Style};
 use roofline_run::terminal::{print, style, tell};
 use roofline_run::{Recorder, begin, half_of_memory, has_failure, secret_seed};
@@ -199,7 +199,7 @@ impl Measured {
         };
         let store = Store::open(home.store()).map_err(|error| Mistake::of_store(&error))?;
         signals::catch_interrupts();
-        let lock = roofline_run::lock();
+        let lock = roofline_run::lock(None);
         let lock =
             lock.map_err(|error| Mistake::own(format!("the machine's lock cannot be taken: {error}")))?;
         let mut measured =
@@ -223,6 +223,7 @@ impl Measured {
                 break;
             }
         }
+        verdict::drop_failed_hubs(&mut measured.records);
         if options.baseline.is_some() {
             // Plan by plan is implementation by implementation; people read case by case.
             let place = |record: &Record| bench.cases.iter().position(|case| case.to_string() == record.case);
