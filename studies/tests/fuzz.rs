@@ -41,7 +41,7 @@ fn no_answer_costs_more_than_its_row() {
         *statuses.entry(record.status.name()).or_default() += 1;
     }
     // Else nothing was spoilt, or all of it alike.
-    let expected = ["crashed", "ok", "protocol", "timeout", "unsupported"];
+    let expected = ["ok", "protocol", "timeout"];
     let missing = expected.iter().filter(|name| !statuses.contains_key(**name)).count();
     assert!(missing == 0 || seeds() != SEEDS, "{statuses:?}");
 }
