@@ -248,7 +248,7 @@ static const char *map_tensor(int i, const char *place, int writable) {
 
 /* Each question leaves its line in `answer` and returns the length. */
 static size_t hello(uint64_t id) {
-    size_t at = say(0, "{\"id\":%" PRIu64 ",\"ok\":{\"protocol\":1,\"runner\":\"c-example\","
+    size_t at = say(0, "{\"id\":%" PRIu64 ",\"ok\":{\"protocol\":2,\"runner\":\"c-example\","
                        "\"version\":\"1.0.0\",\"devices\":[\"cpu\"],\"offers\":[", id);
     for (int i = 0; i < KERNELS; i++)
         at = say(at, "%s{\"implementation\":\"c-example/plain\",\"operation\":\"%s\",\"dtypes\":[\"f32\"],"

@@ -10,7 +10,8 @@ use roofline_core::case::Case;
 use roofline_core::protocol::Offer;
 use roofline_core::record::Record;
 use roofline_core::turn::Turn;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -57,6 +58,21 @@ impl Bench {
         let output = Command::new(self.program.with_file_name("saboteur")).arg("--table").output()?;
         let table: Table = serde_json::from_slice(&output.stdout)?;
         Ok(table.implementations)
+    }
+
+    /// The same with a saboteur that has more words on its command line.
+    pub fn with_words(&self, words: &[String]) -> Bench {
+        let mut runners = self.runners.clone();
+        for spec in runners.iter_mut().filter(|spec| spec.name == "saboteur") {
+            spec.command.extend_from_slice(words);
+        }
+        Bench { program: self.program.clone(), runners, patience: self.patience }
+    }
+
+    /// The same with another time for one launch.
+    pub fn with_patience(mut self, patience: Duration) -> Bench {
+        self.patience = patience;
+        self
     }
 
     /// What the built-in runner offers.
@@ -117,13 +133,19 @@ pub(crate) fn build(packages: &[&str]) -> io::Result<PathBuf> {
     if built.success() { Ok(folder.to_owned()) } else { Err(why()) }
 }
 
+/// What a store asks of a document: numbers that JSON has none for do not come back.
+fn reads_back<T: Serialize + DeserializeOwned + PartialEq>(document: &T) -> io::Result<()> {
+    let again: T = serde_json::from_str(&serde_json::to_string(document)?)?;
+    if again == *document { Ok(()) } else { Err(io::Error::other("a document reads back as another")) }
+}
+
 struct Kept(Vec<Record>);
 
 impl Observer for Kept {
     fn begin(&mut self, _step: Step, _case: &Case) {}
 
-    fn turn(&mut self, _turn: &Turn) -> io::Result<()> {
-        Ok(())
+    fn turn(&mut self, turn: &Turn) -> io::Result<()> {
+        reads_back(turn)
     }
 
     fn end(&mut self, _case: &Case) -> io::Result<()> {
@@ -131,6 +153,7 @@ impl Observer for Kept {
     }
 
     fn record(&mut self, record: Record) -> io::Result<()> {
+        reads_back(&record)?;
         self.0.push(record);
         Ok(())
     }

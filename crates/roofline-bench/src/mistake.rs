@@ -1,6 +1,7 @@
 //! What goes wrong, said in one to three lines, with its exit code.
 
 use roofline_run::terminal::tell;
+use roofline_store::StoreError;
 use std::process::ExitCode;
 
 #[derive(Debug)]
@@ -19,6 +20,11 @@ impl Mistake {
     /// A mistake in the bench or its options.
     pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> Mistake {
         Mistake { what: what.into(), hint: Some(hint.into()), code: 2 }
+    }
+
+    /// What the store says of itself.
+    pub(crate) fn of_store(error: &StoreError) -> Mistake {
+        Mistake { what: format!("store: {error}"), hint: Some(error.hint()), code: 1 }
     }
 
     pub(crate) fn report(&self) -> ExitCode {

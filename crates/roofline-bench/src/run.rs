@@ -16,13 +16,13 @@ use roofline_conductor::session::Limits;
 use roofline_conductor::stage;
 use roofline_conductor::sys::signals;
 use roofline_core::record::{Record, Run, Status};
-use roofline_core::verdict::Word;
+use roofline_core::verdict::{self, Word};
 use roofline_report::{Format, Report, Sort, Style};
 use roofline_run::terminal::{print, style, tell};
 use roofline_run::{Recorder, begin, half_of_memory, has_failure, secret_seed};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
-use roofline_store::Store;
+use roofline_store::{Store, StoreError};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -166,6 +166,8 @@ struct Measured {
     run: Run,
     records: Vec<Record>,
     finish: Finish,
+    /// Why the store does not have it.
+    unkept: Option<StoreError>,
 }
 
 impl Measured {
@@ -195,16 +197,15 @@ impl Measured {
             delta: options.noise_threshold,
             ..stage::Options::new(home.program.clone(), offers.specs.clone(), limits, seed)
         };
-        let of_store = |error: roofline_store::StoreError| Mistake::own(format!("store: {error}"));
-        let store = Store::open(home.store()).map_err(of_store)?;
+        let store = Store::open(home.store()).map_err(|error| Mistake::of_store(&error))?;
         signals::catch_interrupts();
-        let lock = roofline_run::lock();
+        let lock = roofline_run::lock(None);
         let lock =
             lock.map_err(|error| Mistake::own(format!("the machine's lock cannot be taken: {error}")))?;
         let mut measured =
-            Measured { run: begin(&machine), records: Vec::new(), finish: Finish::Interrupted };
+            Measured { run: begin(&machine), records: Vec::new(), finish: Finish::Interrupted, unkept: None };
         let Some(_lock) = lock else { return Ok(measured) };
-        store.append_run(&measured.run).map_err(of_store)?;
+        store.append_run(&measured.run).map_err(|error| Mistake::of_store(&error))?;
         let facts = RunFacts { run: measured.run.id.clone(), machine: machine.fingerprint() };
         let command = |record: &Record| reproduce(record, bench, options, home);
         for plan in plans {
@@ -212,15 +213,17 @@ impl Measured {
             let finish = conduct(plan, &conducted, &facts, &[], &mut recorder);
             recorder.finish();
             plan.sort(&mut recorder.records);
+            measured.unkept = recorder.confirm().err();
             measured.records.append(&mut recorder.records);
-            if let Some(error) = recorder.refused.take() {
-                return Err(of_store(error));
+            if measured.unkept.is_some() {
+                break;
             }
             measured.finish = finish.map_err(|error| Mistake::own(error.to_string()))?;
             if measured.finish != Finish::Complete {
                 break;
             }
         }
+        verdict::drop_failed_hubs(&mut measured.records);
         if options.baseline.is_some() {
             // Plan by plan is implementation by implementation; people read case by case.
             let place = |record: &Record| bench.cases.iter().position(|case| case.to_string() == record.case);
@@ -243,6 +246,9 @@ impl Measured {
         }
         let report = Report { run: Some(&self.run), records: &self.records, sort: Sort::Case };
         print(&(format.write)(&report, style())).map_err(of_output)?;
+        if let Some(error) = &self.unkept {
+            return Err(Mistake::of_store(error));
+        }
         if let Some(name) = &options.baseline {
             let text = self.against_baseline(bench, name);
             // Programs read standard output; the verdicts are in the records as well.

@@ -69,14 +69,15 @@ impl Channel {
         Ok(())
     }
 
-    /// The next line without its newline. `tick` is called every `every` while waiting, and ends
-    /// the wait when it returns false.
+    /// The next line without its newline. `tick` is called every `every` until it is whole, also while it
+    /// arrives byte by byte, and ends the wait when it returns false.
     pub fn receive(
         &mut self,
         deadline: Instant,
         every: Duration,
         mut tick: impl FnMut() -> bool,
     ) -> Result<Vec<u8>, ReceiveError> {
+        let mut due = Instant::now() + every;
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
                 let rest = self.pending.split_off(end + 1);
@@ -91,13 +92,19 @@ impl Channel {
             if self.pending.len() >= self.longest {
                 return Err(ReceiveError::TooLong(self.longest));
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let now = Instant::now();
+            let left = deadline.saturating_duration_since(now);
             if left.is_zero() {
                 return Err(ReceiveError::Deadline);
             }
-            match self.wait(left.min(every)) {
+            if now >= due {
+                if !tick() {
+                    return Err(ReceiveError::Deadline);
+                }
+                due = Instant::now() + every;
+            }
+            match self.wait(left.min(due.saturating_duration_since(now))) {
                 Ok(true) => self.take_bytes()?,
-                Ok(false) if !tick() => return Err(ReceiveError::Deadline),
                 Ok(false) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                     if crate::sys::signals::interrupted() {
@@ -142,7 +149,12 @@ impl Channel {
         };
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(fds) = message {
-                self.fds.extend(fds);
+                for fd in fds {
+                    // The others are closed: nobody else's descriptors are to fill this process's table.
+                    if self.fds.len() < MOST_FDS {
+                        self.fds.push(fd);
+                    }
+                }
             }
         }
         if count == 0 {
@@ -184,6 +196,17 @@ mod tests {
     }
 
     #[test]
+    fn descriptors_are_bounded() {
+        let (mut a, mut b) = pair(1000);
+        let file = std::fs::File::open("/dev/null").unwrap();
+        for _ in 0..5 {
+            a.send("x", &[file.as_fd(); MOST_FDS]).unwrap();
+            receive(&mut b).unwrap();
+        }
+        assert_eq!(b.take_fds().len(), MOST_FDS);
+    }
+
+    #[test]
     fn hostile_lines_end_the_wait() {
         let (mut a, mut b) = pair(100);
         assert!(matches!(receive(&mut b), Err(ReceiveError::Deadline)));
@@ -196,6 +219,21 @@ mod tests {
             Err(ReceiveError::Closed(rest)) => assert_eq!(rest, b"half a li"),
             other => panic!("{other:?}"),
         }
+        let (a, mut b) = pair(1000);
+        let mut ticks = 0;
+        let dripping = std::thread::spawn(move || {
+            for _ in 0..100 {
+                rustix::io::write(&a.socket, b"x").unwrap();
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            a
+        });
+        let dripped = b.receive(soon(), Duration::from_millis(5), || {
+            ticks += 1;
+            true
+        });
+        assert!(matches!(dripped, Err(ReceiveError::Deadline)) && ticks > 5, "{dripped:?}, {ticks} ticks");
+        drop(dripping.join());
         let (_a, mut b) = pair(100);
         let stopped = b.receive(soon() + Duration::from_secs(60), Duration::from_millis(1), || false);
         assert!(matches!(stopped, Err(ReceiveError::Deadline)));

@@ -1,6 +1,6 @@
 //! A case with memory: its tensors in memory files, placed, filled, poisoned, read back.
 
-use crate::sys::memory::MemoryFile;
+use crate::sys::memory::{MemoryFile, Sealed, Shared};
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
@@ -26,18 +26,20 @@ pub enum Placement {
 #[derive(Debug)]
 pub struct Instance {
     pub case: Case,
-    tensors: Vec<Placed>,
+    inputs: Vec<Placed<Sealed>>,
+    /// Every operation so far has one.
+    output: Placed<Shared>,
     canary: u8,
 }
 
 #[derive(Debug)]
-struct Placed {
+struct Placed<M> {
     tensor: Tensor,
-    memory: MemoryFile,
+    memory: M,
     offset: usize,
 }
 
-impl Placed {
+impl<M> Placed<M> {
     fn end(&self) -> usize {
         self.offset + self.tensor.bytes()
     }
@@ -47,72 +49,81 @@ impl Instance {
     /// Makes the memory of a case. Contents are noise until [`Instance::fill`].
     pub fn new(case: &Case, placement: Placement, draws: &mut Draws) -> io::Result<Instance> {
         let canary = draws.bits() as u8;
-        let tensors = (case.operation.tensors)(case)
-            .into_iter()
-            .map(|tensor| {
-                let bytes = tensor.bytes();
-                let (offset, size) = match placement {
-                    Placement::FlushStart => (0, bytes.next_multiple_of(PAGE)),
-                    Placement::FlushEnd => {
-                        let size = bytes.next_multiple_of(PAGE);
-                        (size - bytes, size)
-                    }
-                    Placement::Aligned { offset } => {
-                        let offset = PAGE + offset;
-                        (offset, (offset + bytes + PAGE).next_multiple_of(PAGE))
-                    }
-                };
-                let memory = MemoryFile::new(tensor.name, size, tensor.role == Role::Input)?;
-                Ok(Placed { tensor, memory, offset })
-            })
-            .collect::<io::Result<Vec<Placed>>>()?;
-        let instance = Instance { case: case.clone(), tensors, canary };
-        for placed in &instance.tensors {
-            placed.memory.write(0, &vec![canary; placed.offset]);
-            placed.memory.write(placed.end(), &vec![canary; placed.memory.size() - placed.end()]);
+        let (mut inputs, mut output) = (Vec::new(), None);
+        for tensor in (case.operation.tensors)(case) {
+            let bytes = tensor.bytes();
+            let (offset, size) = match placement {
+                Placement::FlushStart => (0, bytes.next_multiple_of(PAGE)),
+                Placement::FlushEnd => {
+                    let size = bytes.next_multiple_of(PAGE);
+                    (size - bytes, size)
+                }
+                Placement::Aligned { offset } => {
+                    let offset = PAGE + offset;
+                    (offset, (offset + bytes + PAGE).next_multiple_of(PAGE))
+                }
+            };
+            let (before, after) = (vec![canary; offset], vec![canary; size - offset - bytes]);
+            if tensor.role == Role::Input {
+                let mut memory = Sealed::new(tensor.name, size)?;
+                memory.write(0, &before);
+                memory.write(offset + bytes, &after);
+                inputs.push(Placed { tensor, memory, offset });
+            } else {
+                let memory = Shared::new(tensor.name, size)?;
+                memory.write(0, &before);
+                memory.write(offset + bytes, &after);
+                output = Some(Placed { tensor, memory, offset });
+            }
         }
-        Ok(instance)
+        let output = output.ok_or_else(|| io::Error::other(format!("`{case}` has no output")))?;
+        Ok(Instance { case: case.clone(), inputs, output, canary })
+    }
+
+    /// Every tensor with its file and where it begins there: inputs first, then the output.
+    fn files(&self) -> impl Iterator<Item = (&Tensor, &MemoryFile, usize)> {
+        let inputs = self.inputs.iter().map(|placed| (&placed.tensor, &*placed.memory, placed.offset));
+        inputs.chain([(&self.output.tensor, &*self.output.memory, self.output.offset)])
     }
 
     /// Empties every cache of the case's tensors, whoever had them there.
     pub fn flush(&self) {
-        self.tensors.iter().for_each(|placed| placed.memory.flush());
+        self.files().for_each(|(_, memory, _)| memory.flush());
     }
 
     /// What `prepare` says of the tensors.
     pub fn places(&self) -> Vec<Place> {
-        let place = |placed: &Placed| Place {
-            name: placed.tensor.name.to_owned(),
-            role: placed.tensor.role,
-            dtype: placed.tensor.dtype,
-            shape: placed.tensor.shape.iter().map(|size| *size as u64).collect(),
-            offset: placed.offset as u64,
-            bytes: placed.tensor.bytes() as u64,
-            size: placed.memory.size() as u64,
+        let place = |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| Place {
+            name: tensor.name.to_owned(),
+            role: tensor.role,
+            dtype: tensor.dtype,
+            shape: tensor.shape.iter().map(|size| *size as u64).collect(),
+            offset: offset as u64,
+            bytes: tensor.bytes() as u64,
+            size: memory.size() as u64,
             path: None,
         };
-        self.tensors.iter().map(place).collect()
+        self.files().map(place).collect()
     }
 
     pub fn fds(&self) -> Vec<BorrowedFd<'_>> {
-        self.tensors.iter().map(|placed| placed.memory.fd()).collect()
+        self.files().map(|(_, memory, _)| memory.fd()).collect()
     }
 
     /// Writes each tensor's file to `folder` under the tensor's name.
     pub fn save(&self, folder: &std::path::Path) -> io::Result<()> {
-        self.tensors.iter().try_for_each(|placed| placed.memory.save(&folder.join(placed.tensor.name)))
+        self.files().try_for_each(|(tensor, memory, _)| memory.save(&folder.join(tensor.name)))
     }
 
     /// Fills every input, on as many threads as there are cores.
     pub fn fill(&mut self, fill: Fill, seed: u64) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let case = &self.case;
-        let inputs = self.tensors.iter_mut().filter(|placed| placed.tensor.role == Role::Input);
-        for (index, placed) in inputs.enumerate() {
+        for (index, placed) in self.inputs.iter_mut().enumerate() {
             let content = case.operation.content(case, fill, seed, index, &placed.tensor);
             let (elements, size) = (placed.tensor.elements(), placed.tensor.dtype.size());
             let range = placed.offset..placed.end();
-            let bytes = &mut placed.memory.sealed_bytes_mut()[range];
+            let bytes = &mut placed.memory.bytes_mut()[range];
             let part = if elements < 1 << 16 { elements } else { elements.div_ceil(threads) };
             std::thread::scope(|scope| {
                 for (number, chunk) in bytes.chunks_mut(part * size).enumerate() {
@@ -130,8 +141,8 @@ impl Instance {
     }
 
     fn inputs(&self) -> impl Iterator<Item = (&Tensor, View<'_>)> {
-        self.tensors.iter().filter(|placed| placed.tensor.role == Role::Input).map(|placed| {
-            let bytes = &placed.memory.sealed_bytes()[placed.offset..placed.end()];
+        self.inputs.iter().map(|placed| {
+            let bytes = &placed.memory.bytes()[placed.offset..placed.end()];
             (&placed.tensor, View { dtype: placed.tensor.dtype, bytes })
         })
     }
@@ -141,20 +152,22 @@ impl Instance {
     }
 
     pub fn input(&self, tensor: usize, element: usize) -> f64 {
-        let placed = &self.tensors[tensor];
-        placed.tensor.dtype.read(&placed.memory.sealed_bytes()[placed.offset..placed.end()], element)
+        let placed = &self.inputs[tensor];
+        placed.tensor.dtype.read(&placed.memory.bytes()[placed.offset..placed.end()], element)
     }
 
     /// Changes one input element; the runners see it at once.
     pub fn set_input(&mut self, tensor: usize, element: usize, value: f64) {
-        let placed = &mut self.tensors[tensor];
-        let (range, dtype) = (placed.offset..placed.end(), placed.tensor.dtype);
-        dtype.write(&mut placed.memory.sealed_bytes_mut()[range], element, value);
+        let placed = &mut self.inputs[tensor];
+        let dtype = placed.tensor.dtype;
+        let mut code = [0; 8];
+        dtype.write(&mut code, 0, value);
+        placed.memory.write(placed.offset + element * dtype.size(), &code[..dtype.size()]);
     }
 
     /// Writes an input element that may be in use: a value made of `bits`, or the one that it has.
     pub fn renew_input(&mut self, tensor: usize, element: usize, bits: u64, is_new: bool) {
-        let renewed = match self.tensors[tensor].tensor.dtype.format() {
+        let renewed = match self.inputs[tensor].tensor.dtype.format() {
             None => f64::from((bits >> 56) as i8),
             Some(_) => (bits >> 11) as f64 * (2.0 / (1u64 << 53) as f64) - 1.0,
         };
@@ -173,14 +186,8 @@ impl Instance {
         self.inputs().fold(HASH_START, |hash, (_, view)| hash_on(hash, view.bytes))
     }
 
-    /// The output tensor. Every operation so far has one.
     pub fn output(&self) -> &Tensor {
-        &self.output_placed().tensor
-    }
-
-    fn output_placed(&self) -> &Placed {
-        let found = self.tensors.iter().find(|placed| placed.tensor.role == Role::Output);
-        found.expect("an operation has an output")
+        &self.output.tensor
     }
 
     /// Values of the chosen elements of the output.
@@ -190,7 +197,7 @@ impl Instance {
 
     /// One row of the output, seen as a matrix with rows of `cols` elements.
     pub fn output_row(&self, row: usize, cols: usize) -> Vec<f64> {
-        let placed = self.output_placed();
+        let placed = &self.output;
         let size = placed.tensor.dtype.size();
         let start = placed.offset + row * cols * size;
         let mut bytes = vec![0; cols * size];
@@ -222,7 +229,7 @@ impl Instance {
 
     /// Copies the output piece by piece: index of the first element and bytes, until told to stop.
     fn output_chunks(&self, mut each: impl FnMut(usize, &[u8]) -> bool) {
-        let placed = self.output_placed();
+        let placed = &self.output;
         let mut bytes = vec![0; CHUNK];
         for start in (placed.offset..placed.end()).step_by(CHUNK) {
             let piece = &mut bytes[..CHUNK.min(placed.end() - start)];
@@ -248,7 +255,7 @@ impl Instance {
 
     /// The bytes of one element of the output, in front of zeros.
     fn output_code(&self, index: usize) -> (Dtype, [u8; 8]) {
-        let placed = self.output_placed();
+        let placed = &self.output;
         let size = placed.tensor.dtype.size();
         let start = placed.offset + index * size;
         let mut bytes = [0; 8];
@@ -258,7 +265,7 @@ impl Instance {
 
     /// Overwrites the whole output with `poison`.
     pub fn poison(&self, poison: f64) {
-        let placed = self.output_placed();
+        let placed = &self.output;
         let size = placed.tensor.dtype.size();
         let mut block = vec![0; size * placed.tensor.elements().min(1 << 16)];
         (0..block.len() / size).for_each(|i| placed.tensor.dtype.write(&mut block, i, poison));
@@ -272,7 +279,7 @@ impl Instance {
 
     /// Overwrites the chosen elements of the output with `poison`.
     pub fn poison_at(&self, indices: &[usize], poison: f64) {
-        let placed = self.output_placed();
+        let placed = &self.output;
         let size = placed.tensor.dtype.size();
         let code = self.code(poison);
         for index in indices {
@@ -287,14 +294,14 @@ impl Instance {
 
     /// Writes the known bytes beside the output's data anew.
     pub fn mend_canaries(&self) {
-        let placed = self.output_placed();
+        let placed = &self.output;
         placed.memory.write(0, &vec![self.canary; placed.offset]);
         placed.memory.write(placed.end(), &vec![self.canary; placed.memory.size() - placed.end()]);
     }
 
     /// Says which bytes beside the output's data were written, if any.
     pub fn broken_canary(&self) -> Option<String> {
-        let placed = self.output_placed();
+        let placed = &self.output;
         let wrong = |range: std::ops::Range<usize>| {
             let mut edge = vec![0; range.len()];
             placed.memory.copy(range, &mut edge);
@@ -377,7 +384,7 @@ mod tests {
         assert_eq!(instance.first_unwritten(2.0), Some(34));
         assert_eq!(instance.first_unwritten(3.0), None);
         assert_eq!(instance.broken_canary(), None);
-        let placed = instance.output_placed();
+        let placed = &instance.output;
         placed.memory.write(placed.end(), b"x");
         assert!(instance.broken_canary().unwrap().contains("past the end"));
         placed.memory.write(placed.end(), &[instance.canary]);

@@ -8,7 +8,7 @@ use roofline_core::case::Case;
 use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::judge::Judgement;
 use roofline_core::philox::Draws;
-use roofline_core::protocol::{Ask, Launched, Prepare, Prepared};
+use roofline_core::protocol::{Ask, Done, Launched, Prepare, Prepared};
 use roofline_core::record::{Course, Ended, Evidence, Gate, Sample, Status};
 use roofline_core::turn::{Account, Taken};
 use roofline_core::units::{Bytes, Seconds};
@@ -193,13 +193,12 @@ impl Lane {
         self.took(count, start.elapsed());
         self.gate.launches += count;
         // Before the first one kernels may set up what they keep; the last launch is what counts.
-        self.evidence.allocations =
-            launched.allocations.filter(|taken| taken.count.is_finite() && taken.bytes.is_finite());
+        self.evidence.allocations = launched.allocations;
         crate::timing::check_float_mode(stage, launched.float_mode_changed)
     }
 
     pub fn release(&mut self, stage: &mut Stage) -> Result<(), Stop> {
-        let _: serde_json::Value = stage.ask(&self.seat, Ask::Release, &[])?;
+        let _: Done = stage.ask(&self.seat, Ask::Release, &[])?;
         Ok(())
     }
 

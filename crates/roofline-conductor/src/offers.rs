@@ -5,7 +5,7 @@ use crate::keeper::Keeper;
 use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
 use crate::stage::cores_for;
-use roofline_core::protocol::Hello;
+use roofline_core::protocol::{Answerable, Ask, Hello, VERSION};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,8 +13,11 @@ use std::io;
 use std::path::Path;
 
 /// Answers to `hello` by runner name, as a file beside the store.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct OfferCache {
+    /// Version of the protocol that was spoken: a runner may offer more in another one.
+    #[serde(default)]
+    protocol: u32,
     runners: BTreeMap<String, Remembered>,
 }
 
@@ -24,15 +27,34 @@ struct Remembered {
     hello: Hello,
 }
 
+impl Default for OfferCache {
+    fn default() -> OfferCache {
+        OfferCache { protocol: VERSION, runners: BTreeMap::new() }
+    }
+}
+
 impl OfferCache {
-    /// What was remembered; nothing if the file is absent or damaged.
+    /// What was remembered; nothing if the file is absent, damaged, or of another protocol.
     pub fn read(path: &Path) -> OfferCache {
         let text = std::fs::read_to_string(path).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
+        let mut cache: OfferCache = serde_json::from_str(&text).unwrap_or_default();
+        if cache.protocol != VERSION {
+            return OfferCache::default();
+        }
+        // A file is no better than a runner: what it says is held to the same bounds.
+        let ask = Ask::Hello { protocol: VERSION };
+        cache.runners.retain(|_, remembered| remembered.hello.check(&ask).is_ok());
+        cache
     }
 
+    /// Writes the file whole or not at all: another process may be reading it.
     pub fn write(&self, path: &Path) -> io::Result<()> {
-        std::fs::write(path, serde_json::to_string_pretty(self).map_err(io::Error::other)?)
+        let text = serde_json::to_string_pretty(self).map_err(io::Error::other)?;
+        let own = path.with_extension(format!("{}.tmp", std::process::id()));
+        let written = std::fs::write(&own, text).and_then(|()| std::fs::rename(&own, path));
+        written.inspect_err(|_| {
+            let _ = std::fs::remove_file(&own);
+        })
     }
 
     /// The answer of a runner whose folder has not changed since.
@@ -89,4 +111,37 @@ fn content_of(spec: &RunnerSpec) -> u64 {
 fn stamp(path: &Path) -> Option<(u64, std::time::SystemTime)> {
     let metadata = std::fs::metadata(path).ok()?;
     Some((metadata.len(), metadata.modified().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn only_what_this_protocol_said_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("offers.json");
+        let spec = RunnerSpec::built_in(Path::new("/bin/true"));
+        let hello = json!({"protocol": 1, "runner": "cpu", "version": "1", "offers": []});
+        let mut cache = OfferCache::default();
+        cache.put(&spec, serde_json::from_value(hello).unwrap());
+        cache.write(&path).unwrap();
+        assert!(OfferCache::read(&path).get(&spec).is_some());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
+        let whole: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let with = |pointer: &str, part: Value| {
+            let mut changed = whole.clone();
+            *changed.pointer_mut(pointer).unwrap() = part;
+            std::fs::write(&path, changed.to_string()).unwrap();
+            OfferCache::read(&path).get(&spec).is_some()
+        };
+        assert!(with("/protocol", json!(VERSION)));
+        assert!(!with("/protocol", json!(VERSION - 1)));
+        assert!(!with("/runners/cpu/hello/version", json!("")), "held to the bounds of an answer");
+        let mut before = whole.clone();
+        before.as_object_mut().unwrap().remove("protocol");
+        std::fs::write(&path, before.to_string()).unwrap();
+        assert!(OfferCache::read(&path).get(&spec).is_none(), "as it was written before");
+    }
 }

@@ -144,7 +144,7 @@ fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) ->
         let shape = Shape::new(DEVICE_WARMUP, 1, batch);
         let seen = lane.attempt(stage, &place, |lane, stage| visit::take(stage, lane, instance, shape))?;
         let Some(time) = seen.map(|seen| seen.per_launch()).filter(|time| *time > 0.0) else { break };
-        let speed = seconds(time);
+        let speed = Seconds(time).duration();
         lane.speed = Some(speed);
         let wanted = batch_for(DEVICE_SAMPLE, speed);
         if wanted <= batch {
@@ -166,7 +166,7 @@ fn course(options: &Options, case: &Case, quicker: Duration, slower: Duration, t
     let (batch, samples, warmup) = match kind {
         _ if case.device != Device::Cpu => (batch_for(DEVICE_SAMPLE, quicker), 1, DEVICE_WARMUP),
         Kind::Tiny | Kind::Short => {
-            let batch = batch_for(SAMPLE.max(Duration::from_secs_f64(timer.0 * 100.0)), quicker);
+            let batch = batch_for(SAMPLE.max(Seconds(timer.0 * 100.0).duration()), quicker);
             let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
             let warm = if kind == Kind::Tiny { 64 } else { 4 };
             // Where one launch of the slower fills the visit, one in front is enough to warm the quicker; where
@@ -275,7 +275,7 @@ fn settle(members: &mut [Lane], passes: &[BTreeMap<usize, f64>]) {
         let from_mean: Vec<f64> =
             passes.iter().zip(&means).filter_map(|(times, mean)| Some(times.get(&index)? - mean)).collect();
         if let Some(from_mean) = median(&from_mean) {
-            probe.speed = Some(seconds((level + from_mean).exp()));
+            probe.speed = Some(Seconds((level + from_mean).exp()).duration());
         }
     }
 }
@@ -318,12 +318,7 @@ pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &mut Instance) -> 
         return Err(Failure::new(Status::Suspect, why).into());
     }
     let first = visit::take(stage, probe, instance, Shape::new(1, 3, 1))?;
-    Ok(seconds(median(&first.claimed).unwrap_or(0.0) * 1e-9))
-}
-
-/// A time that a runner claims, as far as it can be one.
-fn seconds(time: f64) -> Duration {
-    Duration::try_from_secs_f64(time).unwrap_or_default()
+    Ok(Seconds::from_nanoseconds(median(&first.claimed).unwrap_or(0.0)).duration())
 }
 
 /// What reading the clock costs, the median of many readings.

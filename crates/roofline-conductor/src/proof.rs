@@ -104,8 +104,7 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     let first = visit::take_judged(stage, lane, instance, shape)?;
     timing::audit(stage, lane, &instance.case, &before, &first)?;
     lane.evidence.copy = first.copy;
-    let claimed =
-        Duration::try_from_secs_f64(median(&first.claimed).unwrap_or(0.0) * 1e-9).unwrap_or_default();
+    let claimed = Seconds::from_nanoseconds(median(&first.claimed).unwrap_or(0.0)).duration();
     // A claim is not trusted to choose how long the next visits take. CPU time is, whoever else wants
     // the core; the wall only keeps whoever sleeps from being asked for hours of it.
     let threads = lane.evidence.threads.max(1);

@@ -7,11 +7,10 @@ use crate::keeper::{End, Keeper, Start, children_of};
 use crate::runners::RunnerSpec;
 use crate::sys::signals;
 use roofline_core::protocol::{
-    Ask, Hello, MAX_LINE, Question, Refusal, RefusalKind, VERSION, excerpt, parse_answer,
+    Answerable, Ask, Hello, MAX_LINE, Question, Refusal, RefusalKind, VERSION, excerpt, parse_answer,
 };
 use roofline_core::record::Status;
 use roofline_core::units::Bytes;
-use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -85,19 +84,16 @@ impl Session {
         };
         let (log, waiting) = (Log::follow(reader), Waiting::of(pid));
         let mut session = Session { pid, hello, channel, next: 1, limits, log, waiting };
-        let hello: Hello =
-            session.ask(keeper, Ask::Hello { protocol: VERSION }, &[], limits.patience_at_start())?;
-        if let Err(breach) = hello.validate() {
-            let told = session.bye();
-            session.end(keeper, told);
-            return Err(Failure::new(Status::Protocol, format!("the runner {breach}")).into());
-        }
-        session.hello = hello;
+        let ask = Ask::Hello { protocol: VERSION };
+        session.hello = session.ask(keeper, ask, &[], limits.patience_at_start()).inspect_err(|_| {
+            // One that refuses to say who it is lives on otherwise.
+            let _ = keeper.kill(pid);
+        })?;
         Ok(session)
     }
 
     /// Asks one question and reads its answer. Whatever goes wrong ends the process.
-    pub fn ask<T: DeserializeOwned>(
+    pub fn ask<T: Answerable>(
         &mut self,
         keeper: &mut Keeper,
         ask: Ask,
@@ -108,7 +104,7 @@ impl Session {
     }
 
     /// As [`Session::ask`], with `meanwhile` called every `tick` until the answer is there.
-    pub fn ask_while<T: DeserializeOwned>(
+    pub fn ask_while<T: Answerable>(
         &mut self,
         keeper: &mut Keeper,
         ask: Ask,
@@ -125,7 +121,8 @@ impl Session {
         if self.channel.has_unread() {
             return Err(self.fail(keeper, Failure::new(Status::Protocol, "spoke without being asked")));
         }
-        let line = serde_json::to_string(&Question { id, ask }).map_err(io::Error::other)?;
+        let question = Question { id, ask };
+        let line = serde_json::to_string(&question).map_err(io::Error::other)?;
         if self.channel.send(&line, fds).is_err() {
             let failure = self.classify_end(keeper, &[]);
             return Err(self.fail(keeper, failure));
@@ -143,7 +140,10 @@ impl Session {
             greedy.is_none() && !signals::interrupted()
         });
         let failure = match received {
-            Ok(line) => match parse_answer::<T>(&line, id) {
+            Ok(_) if !self.channel.take_fds().is_empty() => {
+                Failure::new(Status::Protocol, "sent descriptors, which nobody asked for")
+            }
+            Ok(line) => match parse_answer::<T>(&line, &question) {
                 Ok(Ok(answer)) => return Ok(answer),
                 Ok(Err(refusal)) => return Err(self.refused(refusal)),
                 Err(breach) => Failure::new(Status::Protocol, breach.to_string()),

@@ -11,11 +11,10 @@ use crate::sys::process::cpu_time;
 use crate::sys::signals;
 use roofline_core::case::Case;
 use roofline_core::philox::Draws;
-use roofline_core::protocol::{Ask, Role};
+use roofline_core::protocol::{Answerable, Ask, Role};
 use roofline_core::record::Status;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -113,11 +112,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Asks the process of a seat; a failure of the process empties the seat.
-    pub fn ask<T: DeserializeOwned>(&mut self, seat: &Seat, ask: Ask, fds: &[BorrowedFd]) -> Result<T, Stop> {
+    pub fn ask<T: Answerable>(&mut self, seat: &Seat, ask: Ask, fds: &[BorrowedFd]) -> Result<T, Stop> {
         self.ask_while(seat, ask, fds, self.options.limits.patience, Duration::from_millis(50), || {})
     }
 
-    pub fn ask_while<T: DeserializeOwned>(
+    pub fn ask_while<T: Answerable>(
         &mut self,
         seat: &Seat,
         ask: Ask,

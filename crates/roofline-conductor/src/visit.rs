@@ -14,7 +14,6 @@ use crate::stage::{Seat, Stage};
 use crate::sys::process::cpu_time;
 use roofline_core::judge::Judgement;
 use roofline_core::protocol::Visited;
-use roofline_core::record::Status;
 use roofline_core::units::Seconds;
 use std::time::{Duration, Instant};
 
@@ -116,9 +115,6 @@ pub fn converse(
     let wall = at.elapsed();
     let waited = stage.waiting(&lane.seat).saturating_sub(waiting);
     let cpu = cpu_time(pid).zip(cpu).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
-    if let Err(breach) = visited.validate(shape.samples) {
-        return Err(Failure::new(Status::Protocol, breach.to_string()).into());
-    }
     crate::timing::check_float_mode(stage, visited.float_mode_changed)?;
     lane.gate.visits = lane.gate.visits.saturating_add(1);
     lane.took(shape.launches(), wall);

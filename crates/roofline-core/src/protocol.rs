@@ -1,15 +1,22 @@
 //! The conversation between conductor and runner: every message, in one file.
 //!
 //! One JSON object a line. The conductor asks, the runner answers with the question's number. What
-//! arrives from a runner is hostile bytes: `parse_answer` bounds and checks all of it.
+//! arrives from a runner is hostile bytes: [`parse_answer`] bounds and checks all of it (`answer.rs`).
 //! `docs/protocol.md` is the specification for people; a test holds the two together.
 
 use crate::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Version of this protocol. A runner that speaks another one is refused.
-pub const VERSION: u32 = 1;
+mod answer;
+
+pub use answer::{Answerable, Breach, Done, parse_answer};
+
+/// Version of this protocol.
+pub const VERSION: u32 = 2;
+
+/// Oldest version that the conductor still speaks: the last one. Others are refused.
+pub const OLDEST: u32 = VERSION - 1;
 
 /// Longest line either side may send, in bytes, the newline included.
 pub const MAX_LINE: usize = 1 << 20;
@@ -209,68 +216,6 @@ pub struct Answer {
     pub error: Option<Refusal>,
 }
 
-/// A line that breaks the protocol, and how.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Breach(pub String);
-
-/// Reads the answer to question `id`, as `T` or as the runner's refusal.
-pub fn parse_answer<T: serde::de::DeserializeOwned>(
-    line: &[u8],
-    id: u64,
-) -> Result<Result<T, Refusal>, Breach> {
-    if line.len() > MAX_LINE {
-        return Err(Breach(format!("a line of {} bytes; {MAX_LINE} is the limit", line.len())));
-    }
-    let answer: Answer = serde_json::from_slice(line)
-        .map_err(|error| Breach(format!("not an answer: {error}; the line began {}", excerpt(line))))?;
-    if answer.id != id {
-        return Err(Breach(format!("answered question {} when asked question {id}", answer.id)));
-    }
-    match (answer.ok, answer.error) {
-        (Some(value), None) => serde_json::from_value(value)
-            .map(Ok)
-            .map_err(|error| Breach(format!("not the answer to this question: {error}"))),
-        (None, Some(refusal)) => Ok(Err(refusal)),
-        _ => Err(Breach("an answer has either `ok` or `error`".to_owned())),
-    }
-}
-
-impl Visited {
-    /// Checks what a sample may look like; the runner's claim is weighed elsewhere.
-    pub fn validate(&self, samples: u32) -> Result<(), Breach> {
-        if self.nanoseconds.len() != samples as usize {
-            return Err(Breach(format!("{} samples when asked for {samples}", self.nanoseconds.len())));
-        }
-        let mut times = self.nanoseconds.iter().chain(&self.copy_nanoseconds);
-        match times.find(|time| !(time.is_finite() && **time >= 0.0)) {
-            Some(time) => Err(Breach(format!("a time of {time} ns"))),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Hello {
-    pub fn validate(&self) -> Result<(), Breach> {
-        if self.protocol != VERSION {
-            return Err(Breach(format!(
-                "speaks protocol {}, this conductor speaks {VERSION}",
-                self.protocol
-            )));
-        }
-        if self.version.trim().is_empty() {
-            return Err(Breach("gives no version; no version, no measurement".to_owned()));
-        }
-        match self.offers.iter().find(|offer| !is_implementation(&offer.implementation)) {
-            Some(offer) => Err(Breach(format!(
-                "offers `{}`, which is not `provider/name` in kebab-case",
-                excerpt(offer.implementation.as_bytes())
-            ))),
-            None => Ok(()),
-        }
-    }
-}
-
 /// Whether a text has the form `provider/name`, both in kebab-case.
 pub fn is_implementation(text: &str) -> bool {
     text.split_once('/').is_some_and(|(provider, name)| is_kebab(provider) && is_kebab(name))
@@ -309,26 +254,5 @@ mod tests {
         assert_eq!(serde_json::from_str::<Question>(&text).unwrap(), question);
         let bye = serde_json::to_string(&Question { id: 8, ask: Ask::Bye }).unwrap();
         assert_eq!(bye, r#"{"id":8,"ask":"bye"}"#);
-    }
-
-    #[test]
-    fn breaches_are_named() {
-        let breach = |line: &str| parse_answer::<Visited>(line.as_bytes(), 3).unwrap_err().0;
-        assert!(breach("garbage").contains("not an answer"));
-        assert!(breach(r#"{"ok":{"nanoseconds":[1]}}"#).contains("missing field `id`"));
-        assert!(breach(r#"{"id":4,"ok":{"nanoseconds":[1]}}"#).contains("question 4"));
-        assert!(breach(r#"{"id":3}"#).contains("either"));
-        assert!(breach(r#"{"id":3,"ok":{"times":[1]}}"#).contains("not the answer"));
-        let visited = Visited { nanoseconds: vec![1.0, f64::NAN], ..Visited::default() };
-        assert!(visited.validate(2).is_err());
-        assert!(visited.validate(3).is_err());
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn no_bytes_panic(bytes: Vec<u8>) {
-            let _ = parse_answer::<Hello>(&bytes, 1);
-            let _ = parse_answer::<Visited>(&bytes, 1);
-        }
     }
 }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $unit:literal) => {
@@ -40,6 +41,16 @@ quantity!(
 impl Seconds {
     pub fn from_nanoseconds(nanoseconds: f64) -> Self {
         Seconds(nanoseconds * 1e-9)
+    }
+
+    /// As a duration, whatever the number: what is no time is none, and more than a day is a day.
+    pub fn duration(self) -> Duration {
+        const DAY: Duration = Duration::from_secs(86_400);
+        if self.0 > 0.0 {
+            Duration::try_from_secs_f64(self.0).unwrap_or(DAY).min(DAY)
+        } else {
+            Duration::ZERO
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 //! Looks are taken after 6, 12 and 24 sets, each with its part of one error probability; the last
 //! one takes what is left. So the interval at the last look holds with 99 % over all looks together.
 
-use crate::record::{Limiter, Record, Rounds};
+use crate::record::{Ended, Limiter, Record, Rounds, Status};
 use crate::stats::{self, Interval};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Sets after which a look is taken, and the error probability that it spends.
 pub const LOOKS: [(usize, f64); 3] = [(6, 0.002), (12, 0.003), (24, 0.005)];
@@ -129,15 +130,36 @@ impl Rounds {
         (self.hub == other.hub).then(|| Ratio::of(interval))
     }
 
-    /// The comparison with the hub; `None` below six sets.
+    /// The comparison with the hub; `None` below six sets, and where the hub itself came to nothing.
     pub fn comparison(&self) -> Option<Comparison> {
-        let interval = self.to_hub_interval()?;
+        let interval = self.to_hub_interval().filter(|_| self.ended != Ended::HubFailed)?;
         let speed = Ratio::of(Interval { mean: -interval.mean, ..interval });
         Some(Comparison {
             word: word(interval, self.delta),
             speed,
             smallest: stats::smallest_effect(&self.to_hub, self.alpha).unwrap_or(f64::INFINITY).exp_m1(),
         })
+    }
+}
+
+/// Lets rows say that their hub failed where its own record does, and have no limit whose probe failed: a row
+/// may be finished before either, and nothing is compared with a row that has no time.
+pub fn drop_failed_hubs(records: &mut [Record]) {
+    let key = |record: &Record, implementation: &str| {
+        (record.run.clone(), record.case.clone(), implementation.to_owned())
+    };
+    let failed: BTreeSet<_> = records
+        .iter()
+        .filter(|record| record.status != Status::Ok)
+        .map(|record| key(record, &record.implementation))
+        .collect();
+    for record in records.iter_mut() {
+        let Some(mut rounds) = record.rounds.take() else { continue };
+        if failed.contains(&key(record, &rounds.hub)) {
+            rounds.ended = Ended::HubFailed;
+        }
+        rounds.limit = rounds.limit.filter(|limit| !failed.contains(&key(record, &limit.probe)));
+        record.rounds = Some(rounds);
     }
 }
 
@@ -192,6 +214,8 @@ mod tests {
         let moods = [0.3, -0.2, 0.1, 0.0, -0.4, 0.2, 0.5];
         let slow = rounds("hub", moods.to_vec());
         let fast = rounds("hub", moods[..6].iter().map(|mood| mood - 2.0_f64.ln()).collect());
+        assert!(fast.comparison().is_some());
+        assert!(Rounds { ended: Ended::HubFailed, ..fast.clone() }.comparison().is_none());
         let speed = fast.speed_over(&slow).unwrap();
         assert!((speed.value - 2.0).abs() < 1e-12 && speed.half_width() < 1e-12, "{speed:?}");
         assert_eq!(fast.speed_over(&rounds("another", moods.to_vec())), None);

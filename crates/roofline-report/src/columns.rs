@@ -30,8 +30,15 @@ pub(crate) fn columns(rows: &[Row]) -> Vec<Column> {
     if rows.iter().any(|row| row.record.rounds.is_some()) {
         columns.push(right("of limit", |row| row.of_limit_text()));
     }
-    if let Some(hub) = hubs(rows) {
-        columns.push(left(&format!("vs {hub}"), |row| row.against_text()));
+    match hubs(rows).as_slice() {
+        [] => {}
+        [hub] => columns.push(left(&against(hub), |row| row.against_text())),
+        // The fastest of a provider is another one in another case: the cells say which.
+        [first, others @ ..] => {
+            let same = others.iter().all(|hub| provider(hub) == provider(first));
+            columns
+                .push(left(&against(if same { provider(first) } else { "hub" }), |row| row.against_whom()));
+        }
     }
     if rows.iter().any(|row| !row.notes().is_empty()) {
         columns.push(left(NOTES, |row| row.notes_text()));
@@ -39,16 +46,17 @@ pub(crate) fn columns(rows: &[Row]) -> Vec<Column> {
     columns
 }
 
-/// What the rows were compared with: an implementation, several of one provider, or several.
-fn hubs(rows: &[Row]) -> Option<String> {
-    let hubs: Vec<&str> = rows.iter().filter_map(Row::hub).collect();
-    let first = hubs.first()?;
-    let name = if hubs.iter().all(|hub| hub == first) {
-        first
-    } else if hubs.iter().all(|hub| provider(hub) == provider(first)) {
-        provider(first)
-    } else {
-        "hub"
-    };
-    Some(shorten(&escape(name), LONGEST_HUB))
+/// What the rows were compared with, each once.
+fn hubs<'a>(rows: &[Row<'a>]) -> Vec<&'a str> {
+    let mut hubs: Vec<&str> = Vec::new();
+    for hub in rows.iter().filter_map(Row::hub) {
+        if !hubs.contains(&hub) {
+            hubs.push(hub);
+        }
+    }
+    hubs
+}
+
+fn against(hub: &str) -> String {
+    format!("vs {}", shorten(&escape(hub), LONGEST_HUB))
 }

@@ -112,7 +112,7 @@ pub(crate) fn sample(set: usize, mean: f64, launches: f64) -> Sample {
 }
 
 /// `value` · 10^`places`, as if it were written in decimal: a unit is changed without a second rounding.
-pub(crate) fn shift(value: f64, places: i32) -> f64 {
+fn shift(value: f64, places: i32) -> f64 {
     let text = format!("{value:e}");
     let Some((digits, exponent)) = text.split_once('e') else { return value };
     let exponent = exponent.parse::<i32>().unwrap_or(0) + places;
@@ -213,6 +213,15 @@ pub(crate) fn not_negative(number: f64, key: &str, whose: &str) -> Result<f64, R
         return Ok(number);
     }
     Err(ReadError::new(format!("`{key}` of `{}` is {number}, below zero", whose.escape_debug())))
+}
+
+/// A time in units of 10^-`places` nanoseconds as nanoseconds.
+pub(crate) fn nanoseconds(time: f64, places: i32, key: &str, whose: &str) -> Result<f64, ReadError> {
+    let time = shift(not_negative(time, key, whose)?, places);
+    if time.is_finite() {
+        return Ok(time);
+    }
+    Err(ReadError::new(format!("`{key}` of `{}` is longer than any time", whose.escape_debug())))
 }
 
 /// A count of launches: whole, at least one.

@@ -15,16 +15,21 @@ use roofline_core::record::Record;
 
 /// Every reader, in the order of `roofline list formats`.
 pub const READERS: &[Reader] = &[
-    Reader { name: "go", about: "Go benchmark text", is_it: go::is_it, read: go::read },
+    Reader { name: "go", about: "Go benchmark text", is_it: go::is_it, parse: go::read },
     Reader {
         name: "google-benchmark",
         about: "Google Benchmark's JSON",
         is_it: google_benchmark::is_it,
-        read: google_benchmark::read,
+        parse: google_benchmark::read,
     },
-    Reader { name: "criterion", about: "Criterion's folder", is_it: criterion::is_it, read: criterion::read },
-    Reader { name: "nvbench", about: "nvbench's JSON", is_it: nvbench::is_it, read: nvbench::read },
-    Reader { name: "hyperfine", about: "hyperfine's JSON", is_it: hyperfine::is_it, read: hyperfine::read },
+    Reader {
+        name: "criterion",
+        about: "Criterion's folder",
+        is_it: criterion::is_it,
+        parse: criterion::read,
+    },
+    Reader { name: "nvbench", about: "nvbench's JSON", is_it: nvbench::is_it, parse: nvbench::read },
+    Reader { name: "hyperfine", about: "hyperfine's JSON", is_it: hyperfine::is_it, parse: hyperfine::read },
 ];
 
 /// One format that can be read.
@@ -35,8 +40,7 @@ pub struct Reader {
     pub about: &'static str,
     /// Whether the content looks like this format.
     pub is_it: fn(&Source) -> bool,
-    /// Records without id, run and time, in the order of the file.
-    pub read: fn(&Source) -> Result<Vec<Record>, ReadError>,
+    parse: fn(&Source) -> Result<Vec<Record>, ReadError>,
 }
 
 /// A file or a folder with what it holds.
@@ -68,6 +72,18 @@ impl Source {
 }
 
 impl Reader {
+    /// Records without id, run and time, in the order of the file; every one can be kept.
+    pub fn read(&self, source: &Source) -> Result<Vec<Record>, ReadError> {
+        let records = (self.parse)(source)?;
+        match records.iter().find(|record| !reads_back(record)) {
+            Some(record) => {
+                let row = record.row();
+                Err(ReadError::new(format!("a number of `{}` is too large to be kept", row.escape_debug())))
+            }
+            None => Ok(records),
+        }
+    }
+
     pub fn find(name: &str) -> Result<&'static Reader, ReadError> {
         READERS.iter().find(|reader| reader.name == name).ok_or_else(|| {
             let hint = match nearest(name, names()) {
@@ -96,6 +112,12 @@ impl Reader {
             }
         }
     }
+}
+
+/// JSON has no word for a number that overflowed on the way into a record.
+fn reads_back(record: &Record) -> bool {
+    let again = serde_json::to_string(record).and_then(|text| serde_json::from_str::<Record>(&text));
+    again.is_ok_and(|again| again == *record)
 }
 
 fn names() -> Vec<&'static str> {

@@ -238,6 +238,14 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The same with the hub's name, where rows have several.
+    pub(crate) fn against_whom(&self) -> String {
+        match (self.against(), self.hub()) {
+            (Some(_), Some(hub)) => format!("{} {}", self.against_text(), escape(hub)),
+            _ => NONE.to_owned(),
+        }
+    }
+
     /// What to know of a time before believing it, in short words; a row without a time has none, but
     /// for saying that another tool measured it.
     pub(crate) fn notes(&self) -> Vec<String> {

@@ -45,7 +45,7 @@ fn written(format: &str, records: &[Record]) -> Source {
 }
 
 fn read(format: &str, source: &Source) -> Vec<Record> {
-    (Reader::find(format).unwrap().read)(source).unwrap()
+    Reader::find(format).unwrap().read(source).unwrap()
 }
 
 /// A row that Roofline measured.
@@ -283,11 +283,33 @@ fn feed(bytes: &[u8]) {
     for source in &sources {
         let _ = Reader::guess(source);
         for reader in READERS {
-            match (reader.read)(source) {
+            match reader.read(source) {
                 Ok(records) => show(&records),
                 Err(error) => assert!(!error.why.is_empty() && !error.hint.is_empty()),
             }
         }
+    }
+}
+
+#[test]
+fn numbers_that_overflow_are_refused_by_name() {
+    let google = |field: &str| {
+        format!(
+            r#"{{"context":{{}},"benchmarks":[{{"name":"x","iterations":1,"time_unit":"s","real_time":1,{field}}}]}}"#
+        )
+    };
+    let hyperfine = |times: &str| format!(r#"{{"results":[{{"command":"x","times":[{times}]}}]}}"#);
+    let cases = [
+        ("hyperfine", hyperfine("1e305"), "`times` of `x` is longer than any time"),
+        ("hyperfine", hyperfine("1e999"), "it is no JSON: number out of range at line 1"),
+        ("go", "Benchmarkx 1 1e305 sec/op".to_owned(), "`sec/op` of `Benchmarkx` is longer than any time"),
+        ("go", "Benchmarkx 1 1e999 ns/op".to_owned(), "`ns/op` of `Benchmarkx` is inf"),
+        ("google-benchmark", google(r#""cpu_time":1e305"#), "`cpu_time` of `x` is longer than any time"),
+        ("google-benchmark", google(r#""real_time":1e305"#), "`real_time` of `x` is longer than any time"),
+    ];
+    for (format, text, why) in cases {
+        let error = Reader::find(format).unwrap().read(&file(text.as_bytes())).unwrap_err();
+        assert!(error.why.contains(why), "{format}: {}", error.why);
     }
 }
 
@@ -374,7 +396,7 @@ fn the_corpus_is_read_or_refused() {
         }
     }
     for (format, name, source) in corpus {
-        let result = (Reader::find(&format).unwrap().read)(&source);
+        let result = Reader::find(&format).unwrap().read(&source);
         match name.starts_with("good-") {
             true => {
                 assert_eq!(Reader::guess(&source).unwrap().name, format, "{name}");
@@ -464,10 +486,10 @@ fn nvbench_samples_beside_the_file_are_taken() {
     assert_eq!(samples.len(), 3);
     assert!((samples[1].nanoseconds - 72_500.0).abs() < 0.01, "{samples:?}");
     source.files[1].bytes.pop();
-    let error = (Reader::find("nvbench").unwrap().read)(&source).unwrap_err();
+    let error = Reader::find("nvbench").unwrap().read(&source).unwrap_err();
     assert!(error.why.contains("copy.json-bin/0.bin") && error.why.contains("11 bytes"), "{error}");
     source.files[1].bytes = [f32::NAN, 1.0, 1.0].iter().flat_map(|time| time.to_le_bytes()).collect();
-    let error = (Reader::find("nvbench").unwrap().read)(&source).unwrap_err();
+    let error = Reader::find("nvbench").unwrap().read(&source).unwrap_err();
     assert!(error.why.contains("NaN"), "{error}");
 }
 

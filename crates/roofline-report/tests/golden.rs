@@ -15,6 +15,7 @@ use roofline_core::record::{
     Sample, Status,
 };
 use roofline_core::units::{Bytes, Seconds};
+use roofline_core::verdict::drop_failed_hubs;
 use roofline_report::{FOLDERS, FORMATS, Format, Report, Sort, Style, explain, scaling};
 
 fn run() -> Run {
@@ -399,6 +400,48 @@ fn probes_are_shown_when_there_is_nothing_else() {
     let report = Report { run: None, records: &records, sort: Sort::Case };
     let table = (FORMATS[0].write)(&report, Style::default());
     assert!(table.contains("limit/traffic-stream") && table.ends_with("1 row: 1 ok\n"), "{table}");
+}
+
+#[test]
+fn a_table_of_several_hubs_names_each() {
+    let other = SOFTMAX.replace("rows=4096", "rows=64");
+    let records = [
+        timed(SOFTMAX, "cpu/fast", 2, 4.0, rounds("torch/eager", -0.7, 12)),
+        timed(&other, "cpu/fast", 2, 4.0, rounds("torch/compiled", -0.7, 12)),
+    ];
+    let report = Report { run: None, records: &records, sort: Sort::default() };
+    for format in ["table", "markdown"] {
+        let table = (Format::find(format).unwrap().write)(&report, Style::default());
+        for part in ["vs torch ", "% torch/eager ", "% torch/compiled "] {
+            assert!(table.contains(part), "{part}: {table}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_compared_with_what_failed() {
+    let find = |records: &[Record], name: &str| -> Record {
+        records.iter().find(|record| record.implementation == name).unwrap().clone()
+    };
+    for (failed, compares, has_share) in
+        [("numpy/ufunc", true, true), ("torch/eager", false, true), ("limit/traffic-stream", true, false)]
+    {
+        let mut records = compared();
+        for record in records.iter_mut().filter(|record| record.implementation == failed) {
+            record.status = Status::Suspect;
+        }
+        drop_failed_hubs(&mut records);
+        let row = find(&records, "torch/compiled");
+        assert_eq!(row.rounds.as_ref().unwrap().comparison().is_some(), compares, "{failed}");
+        assert_eq!(row.of_limit().is_some(), has_share, "{failed}");
+        let report = Report { run: None, records: &records, sort: Sort::default() };
+        for format in FORMATS {
+            let text = (format.write)(&report, Style::default());
+            assert!(compares || !text.contains('×'), "{}: {text}", format.name);
+        }
+        let words = explain(&row, Style::default());
+        assert_eq!(words.contains("none: torch/eager failed"), !compares, "{words}");
+    }
 }
 
 #[test]

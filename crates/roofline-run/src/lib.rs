@@ -18,11 +18,13 @@ use std::io;
 use std::time::Duration;
 
 /// Takes the machine's lock, and says so when it has to wait; `None` when the user would not.
-pub fn lock() -> io::Result<Option<Lock>> {
+///
+/// Whoever has waited for `patience` gets an error of the kind `TimedOut`, which names the holder.
+pub fn lock(patience: Option<Duration>) -> io::Result<Option<Lock>> {
     let waiting = |holder: &str| {
         terminal::tell(&format!("another run is going on ({holder}); waiting for it to end"));
     };
-    match lock::take(waiting) {
+    match lock::take(patience, waiting) {
         Ok(lock) => Ok(Some(lock)),
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
         Err(error) => Err(error),

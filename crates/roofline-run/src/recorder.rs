@@ -22,7 +22,7 @@ pub struct Recorder<'a> {
     reproduce: Option<&'a dyn Fn(&Record) -> String>,
     pub records: Vec<Record>,
     /// Why the store refused a record.
-    pub refused: Option<StoreError>,
+    refused: Option<StoreError>,
 }
 
 impl<'a> Recorder<'a> {
@@ -61,8 +61,20 @@ impl<'a> Recorder<'a> {
         })
     }
 
+    /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
+    }
+
+    /// Why the store refused something, or does not have what it took. Without this a run is not finished.
+    pub fn confirm(&mut self) -> Result<(), StoreError> {
+        match self.refused.take() {
+            Some(error) => Err(error),
+            None => {
+                let ids: Vec<&str> = self.records.iter().map(|record| record.id.as_str()).collect();
+                self.store.confirm(&self.run, &ids)
+            }
+        }
     }
 }
 

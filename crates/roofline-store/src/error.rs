@@ -17,6 +17,8 @@ pub enum StoreError {
     ReadOnly { path: PathBuf },
     #[error("the store `{}` could not be written to the disk: {why}", .path.display())]
     Full { path: PathBuf, why: String },
+    #[error("the store `{}` is no longer the file that was opened: {why}", .path.display())]
+    Gone { path: PathBuf, why: String },
     #[error("the store `{}` is in use by another process, waited {seconds} s", .path.display())]
     Busy { path: PathBuf, seconds: u64 },
     #[error("the store `{}` is damaged: {why}", .path.display())]
@@ -54,6 +56,11 @@ impl StoreError {
             ),
             StoreError::Full { .. } => {
                 "what was appended before is kept; make room or lift the limit on file sizes, then start again"
+                    .into()
+            }
+            StoreError::Gone { .. } => {
+                "what was measured is printed above and was not kept; start again, with `--format jsonl > FILE` for a \
+                 copy of your own, and leave the store alone meanwhile"
                     .into()
             }
             StoreError::Busy { .. } => {
@@ -105,12 +112,17 @@ pub(crate) const PATIENCE: u64 = 5;
 /// SQLite's errors in the store's words.
 pub(crate) fn classify(path: &Path, doing: Doing, error: &rusqlite::Error) -> StoreError {
     let (path, why) = (path.to_owned(), error.to_string());
+    let extended = error.sqlite_error().map(|error| error.extended_code);
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {
             StoreError::Foreign { path, why: "it is not a SQLite file".to_owned() }
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { path, seconds: PATIENCE }
+        }
+        Some(ErrorCode::ReadOnly) if extended == Some(rusqlite::ffi::SQLITE_READONLY_DBMOVED) => {
+            let why = missing(&path).unwrap_or("another file lies there");
+            StoreError::Gone { path, why: why.to_owned() }
         }
         Some(ErrorCode::ReadOnly) => StoreError::ReadOnly { path },
         // The journal could not be made beside the file.
@@ -119,6 +131,15 @@ pub(crate) fn classify(path: &Path, doing: Doing, error: &rusqlite::Error) -> St
         Some(ErrorCode::SystemIoFailure) if doing == Doing::Writing => StoreError::Full { path, why },
         Some(_) if doing == Doing::Opening => StoreError::Unopened { path, why },
         _ => StoreError::Corrupt { path, why },
+    }
+}
+
+/// How much of a path is missing, if any of it is.
+pub(crate) fn missing(path: &Path) -> Option<&'static str> {
+    match (path.try_exists(), folder(path).try_exists()) {
+        (Ok(true), _) => None,
+        (_, Ok(false)) => Some("its folder was removed"),
+        _ => Some("it was removed"),
     }
 }
 

@@ -76,6 +76,12 @@ impl Store {
         self.engine.drop_turns(run, case)
     }
 
+    /// Makes sure that whoever opens the store's path now finds these records of a run: somebody may have
+    /// removed or replaced the file since it was opened.
+    pub fn confirm(&self, run: &str, records: &[&str]) -> Result<(), StoreError> {
+        self.engine.confirm(run, records)
+    }
+
     /// The records that pass the filter, in the order they were appended.
     pub fn records(&self, filter: &Filter) -> Result<Reading<Record>, StoreError> {
         self.engine.records(filter)

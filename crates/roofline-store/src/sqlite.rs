@@ -9,14 +9,16 @@
 //! transaction that makes the tables.
 
 use crate::document::{self, Document};
-use crate::error::{Doing, PATIENCE, StoreError, classify, folder, of_folder};
+use crate::error::{Doing, PATIENCE, StoreError, classify, folder, missing, of_folder};
 use crate::{Filter, Reading};
 use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -38,6 +40,8 @@ const APPLICATION_ID: i32 = 0x5266_6c6e;
 pub(crate) struct Sqlite {
     path: PathBuf,
     connection: Connection,
+    /// Device and number of the file that was opened.
+    identity: Option<(u64, u64)>,
 }
 
 impl Sqlite {
@@ -91,7 +95,8 @@ impl Sqlite {
         connection.pragma_update(None, "foreign_keys", true).map_err(opening)?;
         // A schema of another's making shall not call functions when it is read.
         connection.pragma_update(None, "trusted_schema", false).map_err(opening)?;
-        Ok(Sqlite { path, connection })
+        let identity = identity(&path);
+        Ok(Sqlite { path, connection, identity })
     }
 
     /// The schema of the file; 0 for an empty one.
@@ -165,6 +170,30 @@ impl Sqlite {
             let _ = execute("ROLLBACK");
         }
         outcome
+    }
+
+    /// Makes sure that whoever opens the path now finds these records of a run.
+    ///
+    /// A file that was removed or replaced stays open and takes all that is appended, for nobody.
+    pub(crate) fn confirm(&self, run: &str, records: &[&str]) -> Result<(), StoreError> {
+        let gone = |why: String| StoreError::Gone { path: self.path.clone(), why };
+        if let Some(why) = missing(&self.path) {
+            return Err(gone(why.to_owned()));
+        }
+        if identity(&self.path) != self.identity {
+            return Err(gone("another file lies there".to_owned()));
+        }
+        let again = Sqlite::open_read_only(&self.path).map_err(|error| gone(error.to_string()))?;
+        let reading = |error| classify(&self.path, Doing::Reading, &error);
+        let mut ids = again.connection.prepare("SELECT id FROM records WHERE run = ?").map_err(reading)?;
+        let found = ids
+            .query_map([run], |row| row.get(0))
+            .and_then(Iterator::collect::<Result<BTreeSet<String>, _>>)
+            .map_err(reading)?;
+        match records.iter().filter(|id| !found.contains(**id)).count() {
+            0 => Ok(()),
+            lost => Err(gone(format!("{lost} of {} records that it took are not there", records.len()))),
+        }
     }
 
     pub(crate) fn append_run(&self, run: &Run, document: &str) -> Result<(), StoreError> {
@@ -337,6 +366,11 @@ fn immutable(path: &Path) -> String {
         }
     }
     uri + "?immutable=1"
+}
+
+/// What tells a file from another that has its path; `None` where there is none.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
 /// Makes the folder of a new store, durable itself.

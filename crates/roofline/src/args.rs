@@ -217,6 +217,9 @@ pub struct Measure {
     /// Limit of memory, such as `8GiB`: for what a runner allocates itself, and again for a case's tensors; half of the machine's memory by default
     #[arg(long, value_parser = parse_memory, value_name = "BYTES")]
     pub memory: Option<u64>,
+    /// How long to wait for another run to end, such as `10min`; as long as it takes by default
+    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    pub wait: Option<Duration>,
     /// Seed of all inputs, samples and places; a secret one by default
     #[arg(long)]
     pub seed: Option<u64>,

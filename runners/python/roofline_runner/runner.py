@@ -21,7 +21,7 @@ from .errors import InvalidQuestion, MalformedLine, Misused, Unsupported, place_
 from .job import SIZES, Job, Tensor, device_of, field
 from .measure import MAX_SAMPLES, FloatMode, launch, visit
 
-PROTOCOL = 1
+PROTOCOL = 2
 MALFORMED_EXIT = 2
 
 Call = Callable[[], Any]

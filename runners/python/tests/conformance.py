@@ -27,7 +27,7 @@ from reference import Case
 MALFORMED = {
     "no JSON": b"hello\n",
     "no object": b"[1,2]\n",
-    "no id": b'{"ask":"hello","protocol":1}\n',
+    "no id": b'{"ask":"hello","protocol":2}\n',
     "an id that is a text": b'{"id":"1","ask":"hello"}\n',
     "an end in the middle": b'{"id":1,"ask":"hel\n',
     "a zero byte": b'{"id":1,"ask":"hello"\0}\n',
@@ -49,7 +49,7 @@ class Conformance(unittest.TestCase):
         return conversation
 
     def offers(self, conversation: Conversation) -> list[dict[str, Any]]:
-        return conversation.ok("hello", protocol=1)["offers"]
+        return conversation.ok("hello", protocol=2)["offers"]
 
     def files(self, case: Case, values: list[list[float]], layout="middle", folder=None) -> list[File]:
         """A case's tensors, inputs filled and output poisoned."""
@@ -105,8 +105,8 @@ class Conformance(unittest.TestCase):
             self.assertEqual(file.read(), reference.encode(case.dtype, value), f"`{file.name}` has changed")
 
     def test_hello_says_who_and_what(self):
-        hello = self.start().ok("hello", protocol=1)
-        self.assertEqual(hello["protocol"], 1)
+        hello = self.start().ok("hello", protocol=2)
+        self.assertEqual(hello["protocol"], 2)
         self.assertTrue(hello["runner"] and hello["version"].strip())
         self.assertTrue(hello["offers"])
         seen = set()
@@ -297,14 +297,14 @@ class Conformance(unittest.TestCase):
 
     def test_a_closed_conversation_ends_it(self):
         conversation = self.start()
-        conversation.ok("hello", protocol=1)
+        conversation.ok("hello", protocol=2)
         self.assertEqual(conversation.close(), 0)
 
     def test_malformed_lines_end_it(self):
         for name, line in MALFORMED.items():
             with self.subTest(name):
                 conversation = self.start()
-                conversation.ok("hello", protocol=1)
+                conversation.ok("hello", protocol=2)
                 conversation.send(line)
                 with self.assertRaises(RunnerEnded):
                     conversation.line()
@@ -314,7 +314,7 @@ class Conformance(unittest.TestCase):
     def test_questions_in_pieces_are_whole(self):
         conversation = self.start()
         line = (
-            json.dumps({"id": 1, "ask": "hello", "protocol": 1, "padding": 'é\\"' * 50_000}).encode() + b"\n"
+            json.dumps({"id": 1, "ask": "hello", "protocol": 2, "padding": 'é\\"' * 50_000}).encode() + b"\n"
         )
         for first in range(0, len(line), 60_001):
             conversation.send(line[first : first + 60_001])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import os
+import random
 import struct
 import sys
 import tempfile
@@ -73,13 +74,37 @@ class PackageTest(unittest.TestCase):
             return next(number for number, line in enumerate(lines, 1) if mark in line)
 
     def test_hello(self):
-        hello = self.start().ok("hello", protocol=1)
+        hello = self.start().ok("hello", protocol=2)
         self.assertEqual((hello["runner"], hello["version"]), ("sample", "1.2.3"))
         self.assertEqual(hello["notes"]["kind"], "test")
         offer = hello["offers"][0]
         self.assertEqual(offer["about"], "Plain Python over bytes.")
         self.assertEqual((offer["dtypes"], offer["parallel"]), (["f32"], False))
         self.assertEqual(offer["devices"], ["cpu"])
+
+    def test_spoilt_questions_are_answered(self):
+        draw = random.Random(7)
+        odd = [None, -1, 0, 1, 10**30, 1e300, "x", "x" * 5000, [], {}, [[[0]]], 4096, True, "\0", "é"]
+        conversation = self.start()
+        answers = {"ok": 0, "error": 0}
+        for _ in range(400):
+            files = self.files()
+            fields = self.question("buffers", files)
+            part = draw.choice([fields, fields["axes"], draw.choice(fields["tensors"])])
+            name = draw.choice(list(part))
+            if draw.random() < 0.2:
+                del part[name]
+            else:
+                part[name] = draw.choice(odd)
+            answer = conversation.ask("prepare", files, **fields)
+            answers["ok" if "ok" in answer else "error"] += 1
+            # After a refusal nothing is prepared, and that is an answer too.
+            many = 10**30 if "error" in answer else 2
+            conversation.ask("launch", count=draw.choice([1, -1, many, "x", None, 1.5]))
+        self.assertGreater(min(answers.values()), 20, answers)
+        files = self.prepare(conversation, "buffers")
+        conversation.ok("launch", count=1)
+        self.assertEqual(files[2].read(), floats(Z))
 
     def test_buffers_without_numpy(self):
         conversation = self.start()

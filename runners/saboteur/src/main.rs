@@ -1,12 +1,14 @@
 //! A runner of implementations that cheat, break and lie: the tests of the gate.
 //!
 //! `saboteur` is a runner like any other. `saboteur --table` prints what it offers and the status
-//! that each row must get. `saboteur --hello NAME` is a runner that breaks the first answer.
+//! that each row must get. `saboteur --hello NAME` is a runner that breaks the first answer, `saboteur --fuzz
+//! SEED` one whose answers are spoilt by lot.
 
 mod crashed;
 mod deceit;
 mod everyday;
 mod fickle;
+mod fuzz;
 mod hello;
 mod honest;
 mod honest_rows;
@@ -37,9 +39,10 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["--hello", name] if HELLOS.iter().any(|(known, ..)| known == name) => hello::converse(name),
+        ["--fuzz", seed] if seed.parse::<u64>().is_ok() => fuzz::converse(seed.parse().unwrap_or_default()),
         _ => {
             let names: Vec<&str> = HELLOS.iter().map(|(name, ..)| *name).collect();
-            let usage = format!("saboteur [--table | --hello {}]", names.join("|"));
+            let usage = format!("saboteur [--table | --hello {} | --fuzz SEED]", names.join("|"));
             let _ = writeln!(std::io::stderr(), "usage: {usage}");
             return ExitCode::from(2);
         }

@@ -86,6 +86,37 @@ pub(crate) fn infinite_time(channel: Channel, question: &Question, answer: Vec<u
     times(channel, question, &answer, |times| each(times, |_| "1e999".to_owned()))
 }
 
+/// protocol: a number of this machine, and longer than the world is old.
+pub(crate) fn claims_forever(channel: Channel, question: &Question, answer: Vec<u8>) -> Channel {
+    times(channel, question, &answer, |times| each(times, |_| "1e308".to_owned()))
+}
+
+/// protocol: thirty digits.
+pub(crate) fn claims_thirty_digits(channel: Channel, question: &Question, answer: Vec<u8>) -> Channel {
+    times(channel, question, &answer, |times| each(times, |_| "9".repeat(30)))
+}
+
+/// protocol: no time at all.
+pub(crate) fn claims_nothing(channel: Channel, question: &Question, answer: Vec<u8>) -> Channel {
+    times(channel, question, &answer, |times| each(times, |_| "0".to_owned()))
+}
+
+/// protocol: the answer's fields in order, without their names.
+pub(crate) fn list_for_answer(channel: Channel, question: &Question, _: Vec<u8>) -> Channel {
+    send_line(channel, format!("[{},{{}}]", question.id).as_bytes())
+}
+
+/// protocol: the same inside the answer.
+pub(crate) fn list_for_result(channel: Channel, question: &Question, answer: Vec<u8>) -> Channel {
+    match question.ask {
+        Ask::Visit { .. } => change(channel, &answer, |answer| {
+            let times = answer["ok"]["nanoseconds"].take();
+            answer["ok"] = Value::Array(vec![times, Value::Null, false.into()]);
+        }),
+        _ => change(channel, &answer, |answer| answer["ok"] = Value::Array(vec![false.into(), Value::Null])),
+    }
+}
+
 /// protocol.
 pub(crate) fn text_for_times(channel: Channel, question: &Question, answer: Vec<u8>) -> Channel {
     times(channel, question, &answer, |times| each(times, |time| format!("\"{time}\"")))

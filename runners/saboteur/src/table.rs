@@ -207,6 +207,11 @@ pub(crate) const ROWS: &[Row] = rows! {
         negative_time           [SOFTMAX] "" "reports negative times";
         nan_time                [SOFTMAX] "" "reports NaN as times";
         infinite_time           [SOFTMAX] "" "reports times beyond every number";
+        claims_forever          [SOFTMAX] "" "reports times of 1e308 ns";
+        claims_thirty_digits    [SOFTMAX] "" "reports times of thirty digits";
+        claims_nothing          [SOFTMAX] "" "reports that its samples took no time";
+        list_for_answer         [SOFTMAX] "" "answers with a list instead of an object";
+        list_for_result         [SOFTMAX] "" "puts a list where the result's object belongs";
         text_for_times          [SOFTMAX] "" "reports times as text";
         binary_garbage          [SOFTMAX] "" "sends bytes that are no text";
     }

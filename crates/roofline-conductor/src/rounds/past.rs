@@ -7,7 +7,6 @@ use crate::plan::{PlannedCase, PlannedRow};
 use roofline_core::record::SCHEMA;
 use roofline_core::turn::{Measured, Turn};
 use roofline_core::units::Seconds;
-use std::time::Duration;
 
 impl Contest<'_> {
     /// What the last turn found, to be kept until the records are complete.
@@ -58,7 +57,7 @@ impl Contest<'_> {
                 lane.to_hub.push(measured.to_hub);
                 lane.samples.extend_from_slice(&measured.samples);
                 lane.account.add(&measured.account);
-                lane.spent += Duration::try_from_secs_f64(measured.spent.0).unwrap_or_default();
+                lane.spent += measured.spent.duration();
                 lane.lose(measured.taken);
             }
             self.sets = turn.set.saturating_add(1);

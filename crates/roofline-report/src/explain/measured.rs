@@ -55,6 +55,12 @@ fn comparison(row: &Row, rounds: &Rounds) -> Option<String> {
     if rounds.hub == row.record.implementation || is_probe(&rounds.hub) {
         return None;
     }
+    if rounds.ended == Ended::HubFailed {
+        return Some(format!(
+            "none: {} failed, and nothing is compared with a row that has no time",
+            rounds.hub
+        ));
+    }
     let Some(comparison) = row.against() else {
         return Some(format!("no verdict beside {} {}", rounds.hub, too_few(rounds)));
     };

@@ -5,7 +5,7 @@
 //! row, in order. Times are `ns/op` or `sec/op`; other metrics become notes under their units.
 
 use super::{ReadError, Source};
-use crate::foreign::{self, Notes, launches, not_negative, shift};
+use crate::foreign::{self, Notes, launches, nanoseconds, not_negative};
 use crate::formats::go::own_row;
 use roofline_core::protocol::Allocations;
 use roofline_core::record::Record;
@@ -110,7 +110,7 @@ impl Group {
             let value = foreign::as_number(&(*text).into(), unit, line.name)?;
             match *unit {
                 "ns/op" => self.times.push((not_negative(value, unit, line.name)?, iterations)),
-                "sec/op" => self.times.push((shift(not_negative(value, unit, line.name)?, 9), iterations)),
+                "sec/op" => self.times.push((nanoseconds(value, 9, unit, line.name)?, iterations)),
                 "B/op" => self.bytes.push(value),
                 "allocs/op" => self.allocations.push(value),
                 unit => self.notes.add(unit, text),

@@ -6,7 +6,7 @@
 
 use super::{ReadError, Source};
 use crate::foreign::{
-    self, Notes, as_number, failure, is_not_finite, launches, list, not_negative, number_of, row_of, shift,
+    self, Notes, as_number, failure, is_not_finite, launches, list, nanoseconds, number_of, row_of,
 };
 use roofline_core::protocol::Allocations;
 use roofline_core::record::{Record, Status};
@@ -107,10 +107,11 @@ impl Group<'_> {
             let places = places(entry, name)?;
             let time = number_of(entry, "real_time", name)?
                 .ok_or_else(|| ReadError::new(format!("`{}` has no `real_time`", name.escape_debug())))?;
-            let time = shift(not_negative(time, "real_time", name)?, places);
+            let time = nanoseconds(time, places, "real_time", name)?;
             let iterations = number_of(entry, "iterations", name)?.unwrap_or(1.0);
             record.samples.push(foreign::sample(set, time, launches(iterations, "iterations", name)?));
-            let cpu = number_of(entry, "cpu_time", name)?.map_or(0.0, |cpu| shift(cpu, places));
+            let cpu = number_of(entry, "cpu_time", name)?.unwrap_or_default();
+            let cpu = nanoseconds(cpu, places, "cpu_time", name)?;
             shares.extend(Some(cpu / time).filter(|share| *share > 0.0 && share.is_finite()));
             counts.extend(number_of(entry, "allocs_per_iter", name)?);
             sizes.extend(number_of(entry, "allocated_bytes_per_iter", name)?);

@@ -4,7 +4,7 @@
 //! failed has no time, whatever hyperfine was told.
 
 use super::{ReadError, Source};
-use crate::foreign::{self, Notes, as_number, list, not_negative, number_of, row_of, shift};
+use crate::foreign::{self, Notes, as_number, list, nanoseconds, number_of, row_of};
 use roofline_core::record::{Record, Sample, Status};
 use roofline_core::units::Bytes;
 use serde_json::Value;
@@ -31,21 +31,19 @@ fn command(source: &Source, result: &Value) -> Result<Record, ReadError> {
     let mut notes = Notes::default();
     let mut times = Vec::new();
     for time in list(result, "times") {
-        times.push(not_negative(as_number(time, "times", name)?, "times", name)?);
+        times.push(nanoseconds(as_number(time, "times", name)?, 9, "times", name)?);
     }
     if times.is_empty() {
         let median = number_of(result, "median", name)?.map(|time| (time, "median"));
         let mean = number_of(result, "mean", name)?.map(|time| (time, "mean"));
         if let Some((time, which)) = median.or(mean) {
-            times.push(not_negative(time, which, name)?);
+            times.push(nanoseconds(time, 9, which, name)?);
             notes.add("aggregate", which);
         }
     }
-    let sample = |(visit, time): (usize, &f64)| {
-        let nanoseconds = shift(*time, 9);
-        nanoseconds.is_finite().then_some(Sample { set: 0, visit: visit as u32, batch: 1, nanoseconds })
-    };
-    record.samples = times.iter().enumerate().filter_map(sample).collect();
+    let sample =
+        |(visit, nanoseconds): (usize, f64)| Sample { set: 0, visit: visit as u32, batch: 1, nanoseconds };
+    record.samples = times.into_iter().enumerate().map(sample).collect();
     let failed = list(result, "exit_codes").iter().filter(|code| **code != 0).count();
     if failed > 0 {
         let runs = list(result, "exit_codes").len();

@@ -5,7 +5,7 @@
 //! All summaries become notes under their tags. Values may be numbers or strings.
 
 use super::{ReadError, Source};
-use crate::foreign::{self, Notes, as_number, launches, list, not_negative, row_of, shift};
+use crate::foreign::{self, Notes, as_number, launches, list, nanoseconds, row_of};
 use roofline_core::record::{Record, Sample, Status};
 use serde_json::Value;
 
@@ -91,10 +91,9 @@ fn datum<'a>(summary: &'a Value, name: &str) -> Option<&'a Value> {
 fn mean(state: &Value, name: &str) -> Result<Option<Sample>, ReadError> {
     let found = TIMES.iter().find_map(|(tag, size)| Some((tag, size, value(state, tag)?)));
     let Some((tag, size_tag, time)) = found else { return Ok(None) };
-    let time = shift(not_negative(as_number(time, tag, name)?, tag, name)?, 9);
+    let time = nanoseconds(as_number(time, tag, name)?, 9, tag, name)?;
     let size = value(state, size_tag).map_or(Ok(1.0), |size| as_number(size, size_tag, name))?;
-    Ok(Some(foreign::sample(0, time, launches(size, size_tag, name)?))
-        .filter(|sample| sample.nanoseconds.is_finite()))
+    Ok(Some(foreign::sample(0, time, launches(size, size_tag, name)?)))
 }
 
 /// The samples of `--jsonbin`, as little-endian f32 in a file beside the JSON.
@@ -116,9 +115,9 @@ fn raw(source: &Source, state: &Value, name: &str) -> Result<Option<Vec<Sample>>
     let sample = |(visit, bytes): (usize, &[u8; 4])| {
         let seconds = f64::from(f32::from_le_bytes(*bytes));
         let whose = &file.path;
-        let seconds =
-            not_negative(as_number(&seconds.to_string().into(), "sample", whose)?, "sample", whose)?;
-        Ok(Sample { set: 0, visit: visit as u32, batch: 1, nanoseconds: shift(seconds, 9) })
+        let seconds = as_number(&seconds.to_string().into(), "sample", whose)?;
+        let nanoseconds = nanoseconds(seconds, 9, "sample", whose)?;
+        Ok(Sample { set: 0, visit: visit as u32, batch: 1, nanoseconds })
     };
     numbers.iter().enumerate().map(sample).collect::<Result<_, _>>().map(Some)
 }

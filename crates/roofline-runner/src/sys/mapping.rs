@@ -24,7 +24,7 @@ pub(crate) struct Mapping {
 
 // SAFETY: a mapping is memory; it belongs to no thread.
 unsafe impl Send for Mapping {}
-// SAFETY: all access goes through `Input` and `Output`, which borrow it as slices do.
+// SAFETY: all access of this process goes through `Input` and `Output`, which borrow it as slices do.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {

@@ -1,5 +1,17 @@
-//! Tensors as slices. The memory is shared with the conductor, which touches it between questions
-//! only; the slices are borrowed anew for each launch.
+//! Tensors as slices. The slices are borrowed anew for each launch.
+//!
+//! The memory is shared with the conductor, and it writes there while launches run: it poisons elements of
+//! outputs to see each launch write them, and changes inputs to see that nobody remembers. In this process
+//! inputs have readers only and an output has one handle, so that no two references here ever conflict. What
+//! another process writes meanwhile lies outside Rust's memory model: strictly, a slice promises more than
+//! such memory holds. What bounds the consequence:
+//!
+//! - Elements are plain numbers; whatever bits arrive, they are values ([`Element`]).
+//! - No value read from a tensor becomes an address, a length or a branch on either inside this crate; bounds
+//!   come from `prepare` alone.
+//! - A kernel must not rely on reading the same value twice. One that does may compute nonsense, in a launch
+//!   whose nonsense is expected: the elements that the conductor touched are judged by what they are
+//!   when the answer has been sent and nobody writes any more.
 
 use super::mapping::Mapping;
 use half::{bf16, f16};
@@ -70,8 +82,8 @@ impl<T: sealed::Plain> Deref for Input<T> {
         let start = self.memory.at(self.offset, self.length * size_of::<T>()).cast::<T>();
         debug_assert!(start.is_aligned());
         // SAFETY: `at` checks the bounds; the offset is a multiple of the element's size in a file
-        // that starts on a page; any bytes are elements; `memory` outlives the borrow; nobody writes
-        // during a launch, as the mapping is for reading and the conductor waits for the answer.
+        // that starts on a page; any bytes are elements; `memory` outlives the borrow; nobody in this
+        // process writes, as the mapping is for reading. The conductor may: see the head of this file.
         unsafe { std::slice::from_raw_parts(start.as_ptr(), self.length) }
     }
 }
@@ -98,7 +110,7 @@ impl<T: sealed::Plain> Deref for Output<T> {
     #[inline]
     fn deref(&self) -> &[T] {
         let start = self.memory.at(self.offset, self.length * size_of::<T>()).cast::<T>();
-        // SAFETY: as for `Input`; this handle is the only one, and it is borrowed.
+        // SAFETY: as for `Input`; this handle is the only one in this process, and it is borrowed.
         unsafe { std::slice::from_raw_parts(start.as_ptr(), self.length) }
     }
 }
@@ -107,7 +119,7 @@ impl<T: sealed::Plain> DerefMut for Output<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         let start = self.memory.at(self.offset, self.length * size_of::<T>()).cast::<T>();
-        // SAFETY: as for `Input`; this handle is the only one, and it is borrowed mutably.
+        // SAFETY: as for `Input`; this handle is the only one in this process, and it is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), self.length) }
     }
 }

@@ -1,6 +1,6 @@
 //! The other side of the conversation, as small as a test needs it.
 
-use roofline_runner::protocol::{Ask, Place, Prepare, Question, Refusal, Role, parse_answer};
+use roofline_runner::protocol::{Answerable, Ask, Place, Prepare, Question, Refusal, Role, parse_answer};
 use roofline_runner::{Dtype, Entry, Job, Output, Ready, Refusal as No, Samples, Table, Visit, failed};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::IoSlice;
@@ -37,20 +37,17 @@ impl Conductor {
         (Conductor::new(ours, again), theirs)
     }
 
-    pub(crate) fn ask<T: serde::de::DeserializeOwned>(&mut self, ask: Ask) -> Result<T, Refusal> {
+    pub(crate) fn ask<T: Answerable>(&mut self, ask: Ask) -> Result<T, Refusal> {
         self.ask_with(ask, &[])
     }
 
-    pub(crate) fn ask_with<T: serde::de::DeserializeOwned>(
-        &mut self,
-        ask: Ask,
-        files: &[&File],
-    ) -> Result<T, Refusal> {
+    pub(crate) fn ask_with<T: Answerable>(&mut self, ask: Ask, files: &[&File]) -> Result<T, Refusal> {
         self.next += 1;
         let id = self.next;
-        let line = serde_json::to_string(&Question { id, ask }).unwrap();
+        let question = Question { id, ask };
+        let line = serde_json::to_string(&question).unwrap();
         self.send(&format!("{line}\n"), files);
-        parse_answer(&self.receive(), id).unwrap()
+        parse_answer(&self.receive(), &question).unwrap()
     }
 
     pub(crate) fn send(&mut self, text: &str, files: &[&File]) {

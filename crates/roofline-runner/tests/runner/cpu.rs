@@ -24,7 +24,7 @@ fn is_kernel(offer: &Offer) -> bool {
 #[test]
 fn offers_cover_every_form() {
     let hello: Hello = start().ask(Ask::Hello { protocol: VERSION }).unwrap();
-    hello.validate().unwrap();
+    assert!(!hello.offers.is_empty());
     for form in ["add", "softmax", "rms-norm", "matmul", "matmul.nn"] {
         let offers: Vec<_> =
             hello.offers.iter().filter(|offer| is_kernel(offer) && offer.operation == form).collect();

@@ -4,4 +4,5 @@ mod conductor;
 mod conversation;
 mod cpu;
 mod guard_pages;
+mod hostile;
 mod sys;

@@ -22,7 +22,7 @@ fn older(path: &Path, migrations: usize, count: usize) {
     }
     connection.pragma_update(None, "application_id", APPLICATION_ID).unwrap();
     connection.pragma_update(None, "user_version", migrations as u32).unwrap();
-    let store = Sqlite { path: path.to_owned(), connection };
+    let store = Sqlite { path: path.to_owned(), connection, identity: None };
     store.append_run(&run("run"), &document::encode("run", &run("run")).unwrap()).unwrap();
     for i in 0..count {
         let record = record("run", &format!("{i}"));
@@ -350,4 +350,27 @@ proptest! {
             let _ = store.append(&record("run", "another"));
         }
     }
+}
+
+#[test]
+fn what_nobody_finds_at_the_path_was_not_kept() {
+    let folder = scratch();
+    let path = folder.path().join("store.db");
+    let store = Store::open(&path).unwrap();
+    store.append_run(&run("run")).unwrap();
+    let kept = record("run", "kept");
+    store.append(&kept).unwrap();
+    let confirm = |ids: &[&str]| store.confirm("run", ids).map_err(|error| error.to_string());
+    confirm(&[&kept.id]).unwrap();
+    confirm(&[]).unwrap();
+    assert!(confirm(&[&kept.id, "other"]).unwrap_err().contains("1 of 2 records that it took are not there"));
+    let copy = folder.path().join("copy.db");
+    fs::copy(&path, &copy).unwrap();
+    fs::rename(&copy, &path).unwrap();
+    assert!(confirm(&[&kept.id]).unwrap_err().ends_with("another file lies there"));
+    fs::remove_file(&path).unwrap();
+    assert!(confirm(&[]).unwrap_err().ends_with("it was removed"));
+    let late = store.append(&record("run", "late")).unwrap_err();
+    assert!(matches!(&late, StoreError::Gone { why, .. } if why == "it was removed"), "{late}");
+    assert!(late.hint().contains("--format jsonl"));
 }

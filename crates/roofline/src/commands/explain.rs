@@ -4,6 +4,7 @@ use crate::args::Explain;
 use crate::error::Problem;
 use roofline_core::case::parse_row;
 use roofline_core::record::Record;
+use roofline_core::verdict;
 use roofline_store::{Filter, Store, literal};
 use std::process::ExitCode;
 
@@ -29,8 +30,24 @@ pub fn run(args: &Explain) -> Result<ExitCode, Problem> {
         let command = format!("`roofline run {case} -i {implementation}` measures it");
         return Err(Problem::nothing(format!("the store has no record of `{}`", args.row), command));
     };
+    let record = beside_hub(&store, record)?;
     super::print(&roofline_report::explain(&record, super::style()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The record, which says that its hub failed where the hub's own record does.
+fn beside_hub(store: &Store, record: Record) -> Result<Record, Problem> {
+    let Some(rounds) = &record.rounds else { return Ok(record) };
+    let hub = Filter {
+        run: Some(record.run.clone()),
+        case: Some(literal(&record.case)),
+        implementation: Some(literal(&rounds.hub)),
+        latest: Some(1),
+    };
+    let mut records = store.records(&hub)?.found;
+    records.push(record.clone());
+    verdict::drop_failed_hubs(&mut records);
+    Ok(records.pop().unwrap_or(record))
 }
 
 /// A row whose case is not one of ours, as import leaves it.

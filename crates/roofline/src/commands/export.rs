@@ -5,6 +5,7 @@ use crate::error::{Problem, tell};
 use roofline_conductor::plan::matches;
 use roofline_core::case::Case;
 use roofline_core::record::{Record, Run};
+use roofline_core::verdict;
 use roofline_report::{Folder, Format, Report, Sort, Style};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeMap;
@@ -22,6 +23,8 @@ pub fn run(args: &Export) -> Result<ExitCode, Problem> {
         tell(&format!("warning: {damaged}"));
     }
     let mut records = reading.found;
+    // Before a selection leaves hubs out.
+    verdict::drop_failed_hubs(&mut records);
     records.retain(|record| is_selected(args, record));
     by_case(&mut records);
     if records.is_empty() {

@@ -26,7 +26,8 @@ pub fn run(args: &Import) -> Result<ExitCode, Problem> {
     })?;
     let refused = |error: ReadError| Problem::usage(format!("{name}: {error}"), error.hint);
     let reader = named.map_or_else(|| Reader::guess(&source), Ok).map_err(refused)?;
-    let mut records = (reader.read)(&source)
+    let mut records = reader
+        .read(&source)
         .map_err(|error| Problem::usage(format!("{name}: as {}: {error}", reader.name), error.hint))?;
     if records.is_empty() {
         let hint = "nothing was stored";

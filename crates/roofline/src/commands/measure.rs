@@ -16,10 +16,12 @@ use roofline_core::case::Case;
 use roofline_core::protocol::Offer;
 use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
+use roofline_core::verdict;
 use roofline_report::{Format, Report};
 use roofline_run::{Recorder, begin, half_of_memory, has_failure, roughly, row_budget, secret_seed};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeSet;
+use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -73,6 +75,7 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     begun.places.store.clone_from(&args.places.store);
     begun.format.clone_from(&args.format);
     begun.total_budget = args.total_budget;
+    begun.wait = args.wait;
     begun.resume = false;
     drop(store);
     tell(&format!("resuming `{}`: {} rows are finished", run.command, records.len()));
@@ -98,7 +101,7 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let limits =
         Limits { patience: args.timeout, memory: args.memory.unwrap_or_else(|| half_of_memory(&machine)) };
     let may_ask = (!args.dry_run).then_some(limits);
-    let patterns = patterns_with_hub(args);
+    let patterns = patterns_with_hub(&args.implementation, args.against.as_deref());
     let runners = offers::needed(&places_with_hub(args, &specs), &patterns, &specs, may_ask)?;
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
     check_named(&specs, &runners, &forms)?;
@@ -122,8 +125,14 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     };
     let store = Store::open(&args.places.store)?;
     signals::catch_interrupts();
-    let lock = roofline_run::lock();
-    let lock = lock.map_err(|error| Problem::own(format!("the machine's lock cannot be taken: {error}")))?;
+    let lock = roofline_run::lock(args.wait).map_err(|error| match error.kind() {
+        io::ErrorKind::TimedOut => {
+            let hint =
+                "one run at a time, or they would measure each other; wait longer, or end the other one";
+            Problem::nothing(format!("another run has not ended in time: {error}"), hint)
+        }
+        _ => Problem::own(format!("the machine's lock cannot be taken: {error}")),
+    })?;
     let Some(_lock) = lock else {
         tell("interrupted: nothing was started");
         return Ok(ExitCode::from(130));
@@ -142,12 +151,11 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
     recorder.finish();
     plan.sort(&mut recorder.records);
+    verdict::drop_failed_hubs(&mut recorder.records);
     let report = Report { run: Some(&run), records: &recorder.records, sort: args.sort };
     let write = if args.scaling { roofline_report::scaling } else { format.write };
     crate::commands::print(&write(&report, crate::commands::style()))?;
-    if let Some(error) = recorder.refused.take() {
-        return Err(error.into());
-    }
+    recorder.confirm()?;
     let reached = format!("{} of {} rows are finished and stored", recorder.finished(), plan.rows());
     let go_on = "`roofline run --resume` goes on from there";
     match finish {
@@ -174,10 +182,17 @@ fn places_with_hub(args: &Measure, specs: &[RunnerSpec]) -> Places {
 }
 
 /// What `-i` selects, and what rows are compared with: a hub is a row too.
-fn patterns_with_hub(args: &Measure) -> Vec<String> {
-    let mut patterns = args.implementation.clone();
-    if let (false, Some(against)) = (patterns.is_empty(), &args.against) {
-        patterns.push(if against.contains('/') { against.clone() } else { format!("{against}/*") });
+///
+/// Of a provider of which `-i` names implementations only those take part; of another one, all.
+fn patterns_with_hub(implementation: &[String], against: Option<&str>) -> Vec<String> {
+    let mut patterns = implementation.to_vec();
+    let Some(against) = against.filter(|_| !patterns.is_empty()) else { return patterns };
+    let is_named = |pattern: &String| {
+        let provider = pattern.split('/').next().unwrap_or_default();
+        !against.contains('/') && plan::matches(provider, against)
+    };
+    if !implementation.iter().any(is_named) {
+        patterns.push(if against.contains('/') { against.to_owned() } else { format!("{against}/*") });
     }
     patterns
 }
@@ -275,4 +290,24 @@ fn describe(plan: &Plan, budget: Option<Duration>) -> String {
     let time = row * plan.rows() as u32;
     text.push_str(&format!("{} rows, about {}\n", plan.rows(), roughly(time)));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_brings_what_was_not_left_out() {
+        let patterns = |named: &[&str], against: &str| -> Vec<String> {
+            let named: Vec<String> = named.iter().map(|&name| name.to_owned()).collect();
+            patterns_with_hub(&named, Some(against))
+        };
+        assert_eq!(patterns(&[], "ggml"), [""; 0]);
+        assert_eq!(patterns(&["cpu/*"], "ggml"), ["cpu/*", "ggml/*"]);
+        assert_eq!(patterns(&["cpu/*", "ggml/pool"], "ggml"), ["cpu/*", "ggml/pool"]);
+        assert_eq!(patterns(&["g*/pool"], "ggml"), ["g*/pool"]);
+        assert_eq!(patterns(&["*"], "ggml"), ["*"]);
+        assert_eq!(patterns(&["cpu/*", "ggml/pool"], "ggml/plain"), ["cpu/*", "ggml/pool", "ggml/plain"]);
+        assert_eq!(patterns_with_hub(&["cpu/*".to_owned()], None), ["cpu/*"]);
+    }
 }

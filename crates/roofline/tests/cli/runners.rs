@@ -77,7 +77,8 @@ fn another_protocol_and_no_version_are_refused() {
             r#"{{"id":1,"ok":{{"protocol":{protocol},"runner":"mine","version":"{version}","offers":[]}}}}"#
         ))
     };
-    complains(&hello(2, "1.0"), &["the runner speaks protocol 2, this conductor speaks 1"]);
+    complains(&hello(3, "1.0"), &["the runner speaks protocol 3; this conductor speaks 1 to 2"]);
+    complains(&hello(0, "1.0"), &["the runner speaks protocol 0; this conductor speaks 1 to 2"]);
     complains(&hello(1, ""), &["gives no version; no version, no measurement"]);
     complains(&hello(1, "  "), &["gives no version"]);
 }

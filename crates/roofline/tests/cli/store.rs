@@ -1,9 +1,11 @@
 //! Stores that are not ours, cannot be written, or fill the disk.
 
-use crate::scene::Scene;
+use crate::scene::{Outcome, Scene, say, start, wait_until};
+use roofline_store::Store;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 const CASE: &str = "add/f32/rows=1,cols=1";
@@ -66,7 +68,7 @@ fn a_store_is_made_with_its_folders_and_any_name() {
     assert!(scene.path("some/new/place.db").is_file());
     let mut command = scene.dress(Command::new(scene.program()));
     command.args(["check", CASE, "-i", "cpu/plain", "--store"]).arg(OsStr::from_bytes(b"na\xefve.db"));
-    crate::scene::Outcome::of(command.output()).exits(0);
+    Outcome::of(command.output()).exits(0);
 }
 
 /// Sets the limit on file sizes to its first argument and becomes the program with the others.
@@ -103,6 +105,68 @@ fn a_full_disk_ends_the_run_and_loses_nothing() {
     // With room again, the store is as good as ever.
     scene.call_with_store(&format!("check {CASE} -i cpu/plain")).exits(0);
     assert_eq!(scene.records().len(), after.len() + 1);
+}
+
+/// A runner that waits, in its first preparation, until the file `go-on` lies beside it.
+const WAITS: &str = r#"import array, os, time
+from roofline_runner import Runner
+runner = Runner("mine", "1")
+
+@runner.implementation("mine/plain", operation="add", dtypes=["f32"])
+def plain(job):
+    while not os.path.exists("go-on"):
+        time.sleep(0.01)
+    x, y, z = job.buffers()
+    def run():
+        z[:] = memoryview(array.array("f", map(sum, zip(x.cast("f"), y.cast("f"))))).cast("B")
+    return run
+
+runner.serve()
+"#;
+
+/// Does something to the store while a run is under way, and what the run says of it.
+#[track_caller]
+fn meanwhile(deed: impl FnOnce(&Path), why: &str) {
+    let scene = Scene::alone();
+    scene.python_runner("mine", WAITS);
+    let store = scene.path("place/store.db");
+    let words = format!("check {CASE} --runner ./mine -i mine/* --store place/store.db --format jsonl");
+    let running = start(scene.command(&words));
+    let runs = || Store::open_read_only(&store).and_then(|store| store.runs()).map(|runs| runs.found.len());
+    wait_until("a run in the store", || runs().is_ok_and(|runs| runs == 1));
+    deed(&store);
+    scene.write("mine/go-on", "");
+    let outcome = Outcome::of(running.wait_with_output()).exits(1);
+    for part in ["error: store: ", "place/store.db`", why, "hint: "] {
+        assert!(outcome.stderr.contains(part), "`{part}` is not in:\n{}", outcome.stderr);
+    }
+    assert_eq!(outcome.row("mine/plain")["status"], "ok", "what was seen is printed");
+}
+
+#[test]
+fn a_store_that_goes_away_during_a_run_is_no_success() {
+    let gone = |why: &str| format!("is no longer the file that was opened: {why}");
+    meanwhile(|store| std::fs::remove_file(store).unwrap(), &gone("it was removed"));
+    let folder = |store: &Path| std::fs::remove_dir_all(store.parent().unwrap()).unwrap();
+    meanwhile(folder, &gone("its folder was removed"));
+    let replace = |store: &Path| {
+        let copy = store.with_extension("copy");
+        std::fs::copy(store, &copy).unwrap();
+        std::fs::rename(copy, store).unwrap();
+    };
+    meanwhile(replace, &gone("another file lies there"));
+}
+
+#[test]
+fn a_store_that_is_closed_during_a_run_is_no_success() {
+    let scene = Scene::new();
+    let mode =
+        |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(&scene.path("runners"), 0o555);
+    if std::fs::write(scene.path("runners/probe"), "").is_ok() {
+        return say("skipped: root may write in every folder");
+    }
+    meanwhile(|store| mode(store.parent().unwrap(), 0o555), "cannot be written");
 }
 
 #[test]

@@ -4,13 +4,14 @@ use roofline_core::case::Case;
 use roofline_core::fill::Fill;
 use roofline_core::judge::judge;
 use roofline_core::ops::{Problem, Tensor, View};
-use roofline_core::protocol::{Ask, MAX_LINE, Place, Prepare, Question, RefusalKind, Role, parse_answer};
+use roofline_core::protocol::{
+    Answerable, Ask, MAX_LINE, Place, Prepare, Question, RefusalKind, Role, parse_answer,
+};
 use roofline_core::record::Status;
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::IoSlice;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
-use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::mem::MaybeUninit;
@@ -58,10 +59,11 @@ impl Process {
         Process { child, socket: ours, stderr, next: 0 }
     }
 
-    pub(crate) fn ask<T: DeserializeOwned>(&mut self, ask: Ask, files: &[File]) -> Result<T, Fall> {
+    pub(crate) fn ask<T: Answerable>(&mut self, ask: Ask, files: &[File]) -> Result<T, Fall> {
         self.next += 1;
         let id = self.next;
-        let line = serde_json::to_string(&Question { id, ask }).unwrap() + "\n";
+        let question = Question { id, ask };
+        let line = serde_json::to_string(&question).unwrap() + "\n";
         let rights: Vec<_> = files.iter().map(|file| file.as_fd()).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(8))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -73,7 +75,7 @@ impl Process {
             return Err(self.ended());
         }
         let line = self.line()?;
-        let answer = parse_answer(&line, id).map_err(|breach| (Status::Protocol, breach.0))?;
+        let answer = parse_answer(&line, &question).map_err(|breach| (Status::Protocol, breach.0))?;
         answer.map_err(|refusal| match refusal.kind {
             RefusalKind::Unsupported => (Status::Unsupported, refusal.message),
             RefusalKind::Failed => (Status::Crashed, refusal.message),
