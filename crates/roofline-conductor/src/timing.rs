@@ -6,8 +6,8 @@
 use crate::audit::{self, Usage};
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
-use crate::keeper::children_of;
 use crate::lane::Lane;
+use crate::session::Session;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
 use roofline_core::case::{Case, Device};
@@ -242,6 +242,9 @@ pub fn audit(
         if working > allowed {
             return suspect(format!("{working} threads were at work; {allowed} are allowed"));
         }
+        if audit::leaves_cores(pid, &crate::stage::cores_for(allowed).unwrap_or_default()) {
+            return suspect("a thread left the cores that it was given".to_owned());
+        }
         // The process's own clock knows the threads that have ended as well; and unlike a share of
         // the wall, it does not depend on who else wants the cores.
         let by_allowed: Duration = spent.iter().take(allowed as usize).sum();
@@ -253,9 +256,9 @@ pub fn audit(
         }
     }
     if stage.options.checks.on(Check::Children) {
-        let children = children_of(pid);
-        if !children.is_empty() {
-            return suspect(format!("left {} process(es) running", children.len()));
+        let left = stage.session(&lane.seat).map_or(0, Session::left_running);
+        if left > 0 {
+            return suspect(format!("left {left} process(es) running"));
         }
         let sockets = audit::internet_sockets(pid);
         if sockets > 0 {
