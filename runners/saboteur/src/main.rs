@@ -4,6 +4,7 @@
 //! that each row must get. `saboteur --hello NAME` is a runner that breaks the first answer.
 
 mod crashed;
+mod escapes;
 mod fickle;
 mod hello;
 mod honest;
