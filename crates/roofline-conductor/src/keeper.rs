@@ -112,14 +112,20 @@ impl Keeper {
 
     fn ask(&mut self, request: &Request, fds: &[BorrowedFd]) -> io::Result<Reply> {
         let line = serde_json::to_string(request).map_err(io::Error::other)?;
-        self.channel.send(&line, fds)?;
+        let gone = |why: String| {
+            io::Error::new(
+                io::ErrorKind::BrokenPipe,
+                format!("the keeper is gone, and all runners with it: {why}"),
+            )
+        };
+        self.channel.send(&line, fds).map_err(|error| gone(error.to_string()))?;
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
             return match self.channel.receive(deadline, Duration::from_secs(1), || true) {
                 Ok(line) => serde_json::from_slice(&line).map_err(io::Error::other),
                 // The keeper answers at once; an interrupt is handled where rows are.
                 Err(ReceiveError::Interrupted) => continue,
-                Err(error) => Err(io::Error::other(format!("the keeper is gone: {error}"))),
+                Err(error) => Err(gone(error.to_string())),
             };
         }
     }

@@ -79,8 +79,11 @@ impl Session {
             writable: spec.writable_folders(threads),
         };
         let started = keeper.spawn(start, theirs.as_fd(), writer.as_fd()).map_err(|error| {
+            if error.kind() == io::ErrorKind::BrokenPipe {
+                return Stop::Own(error);
+            }
             let why = format!("`{}` could not be started: {error}; {}", spec.command[0], spec.hint);
-            Failure::new(Status::Crashed, why)
+            Failure::new(Status::Crashed, why).into()
         })?;
         drop((theirs, writer));
         let channel = Channel::new(ours, MAX_LINE);
