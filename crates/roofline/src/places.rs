@@ -121,14 +121,6 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     let mut seen = std::collections::BTreeSet::new();
     specs.retain(|spec| seen.insert((spec.folder.clone(), spec.command.clone())));
     for (index, spec) in specs.iter().enumerate() {
-        if RESERVED.contains(&spec.name.as_str()) && !spec.is_built_in() {
-            let hint = match &spec.named {
-                Some(("--python" | "--lib", _)) => "give the file another name".to_owned(),
-                _ => format!("give it another `name`, in `{}`", spec.folder.join("runner.toml").display()),
-            };
-            let why = format!("a runner cannot be called `{}`: the name is the house's own", spec.name);
-            return Err(Problem::usage(why, hint));
-        }
         if let Some(other) = specs[..index].iter().find(|other| other.name == spec.name) {
             let place = if other.is_built_in() {
                 "this binary".to_owned()
@@ -143,6 +135,14 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
                 }
             };
             let why = format!("two runners are called `{}`: {place} and `{}`", spec.name, at.display());
+            return Err(Problem::usage(why, hint));
+        }
+        if RESERVED.contains(&spec.name.as_str()) && !spec.is_built_in() {
+            let hint = match &spec.named {
+                Some(("--python" | "--lib", _)) => "give the file another name".to_owned(),
+                _ => format!("give it another `name`, in `{}`", spec.folder.join("runner.toml").display()),
+            };
+            let why = format!("a runner cannot be called `{}`: the name is the house's own", spec.name);
             return Err(Problem::usage(why, hint));
         }
     }
