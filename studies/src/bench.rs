@@ -115,7 +115,8 @@ pub(crate) fn build(packages: &[&str]) -> io::Result<PathBuf> {
     if built.success() { Ok(folder.to_owned()) } else { Err(why()) }
 }
 
-struct Kept(Vec<Record>);
+/// Keeps the records of a run.
+pub(crate) struct Kept(pub(crate) Vec<Record>);
 
 impl Observer for Kept {
     fn begin(&mut self, _step: Step, _case: &Case) {}

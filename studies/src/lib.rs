@@ -6,4 +6,5 @@ mod facts;
 pub mod gate_mutations;
 pub mod gate_study;
 pub mod noise_study;
+pub mod sandbox_study;
 pub mod share_study;

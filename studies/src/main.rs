@@ -1,4 +1,4 @@
-//! `cargo xtask gate-mutations`, `gate-study`, `noise-study` and `share-study` end here.
+//! `cargo xtask gate-mutations`, `gate-study`, `noise-study`, `share-study` and `sandbox-study` end here.
 #![forbid(unsafe_code)]
 
 use roofline_conductor::checks::Check;
@@ -6,7 +6,7 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 use studies::bench::Bench;
-use studies::{gate_mutations, gate_study, noise_study, share_study};
+use studies::{gate_mutations, gate_study, noise_study, sandbox_study, share_study};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -57,13 +57,18 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{}", outcome.publish(&command(arguments))?);
             Ok(outcome.is_still())
         }
+        Some("sandbox-study") => {
+            let lines = sandbox_study::study(Duration::from_secs(number(1, 10)), number(2, 1), talk)?;
+            anstream::println!("{}", sandbox_study::describe(&lines));
+            Ok(sandbox_study::is_free(&lines))
+        }
         Some("load") => {
             noise_study::load::run();
             Ok(true)
         }
         _ => Err(io::Error::other(
-            "name a study: gate-mutations [SEED [CHECK …]], gate-study [SHAPES] [SEED], noise-study [OPTIONS] \
-             or share-study [RUNS] [MINUTES]",
+            "name a study: gate-mutations [SEED [CHECK …]], gate-study [SHAPES] [SEED], noise-study [OPTIONS], \
+             share-study [RUNS] [MINUTES] or sandbox-study [SECONDS] [SEED]",
         )),
     }
 }

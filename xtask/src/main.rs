@@ -62,6 +62,11 @@ const VERBS: &[Verb] = &[
         about: "how still shares of the limit stand while times drift (`RUNS MINUTES`)",
         run: study::share,
     },
+    Verb {
+        name: "sandbox-study",
+        about: "what isolation costs: one kernel inside and outside of it (`SECONDS SEED`)",
+        run: study::sandbox,
+    },
 ];
 
 fn main() -> ExitCode {

@@ -1,5 +1,5 @@
-//! `gate-mutations`, `gate-study`, `noise-study` and `share-study`: long studies, in a crate of their own so that tasks
-//! stay quick to build.
+//! `gate-mutations`, `gate-study`, `noise-study`, `share-study` and `sandbox-study`: long studies, in a crate of their
+//! own so that tasks stay quick to build.
 
 use crate::step::Failure;
 use std::process::{Command, ExitCode};
@@ -18,6 +18,10 @@ pub(crate) fn noise(arguments: &[String]) -> Result<ExitCode, Failure> {
 
 pub(crate) fn share(arguments: &[String]) -> Result<ExitCode, Failure> {
     run("share-study", arguments)
+}
+
+pub(crate) fn sandbox(arguments: &[String]) -> Result<ExitCode, Failure> {
+    run("sandbox-study", arguments)
 }
 
 fn run(name: &str, arguments: &[String]) -> Result<ExitCode, Failure> {
