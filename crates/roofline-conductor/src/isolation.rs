@@ -12,7 +12,7 @@ use landlock::{
 use rustix::thread::{CapabilitySet, capabilities};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch,
+    TargetArch, sock_filter,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -165,9 +165,18 @@ fn filter() -> Result<BpfProgram, String> {
     rules.insert(libc::SYS_socket, vec![rule]);
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| error.to_string())?;
     let denied = SeccompAction::Errno(libc::EPERM as u32);
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, arch);
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied.clone(), arch);
     let program: BpfProgram = filter.and_then(TryInto::try_into).map_err(|error| error.to_string())?;
-    Ok(program)
+    Ok(one_table_only(denied).into_iter().chain(program).collect())
+}
+
+/// On x86-64 the same calls have a second set of numbers, from this one on, which nobody uses and no rule names.
+fn one_table_only(denied: SeccompAction) -> Vec<sock_filter> {
+    const SECOND: u32 = 0x4000_0000;
+    let step = |code: u32, jf: u8, k: u32| sock_filter { code: code as u16, jt: 0, jf, k };
+    let number = step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0);
+    let is_second = step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 1, SECOND);
+    vec![number, is_second, step(libc::BPF_RET | libc::BPF_K, 0, denied.into())]
 }
 
 /// Capabilities that a runner of root keeps: files of other users stay readable, and memory can be locked.

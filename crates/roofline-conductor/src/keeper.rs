@@ -188,9 +188,9 @@ impl House {
         let Ok([channel, output]) = <[OwnedFd; 2]>::try_from(fds) else {
             return Err(io::Error::other("a start comes with two descriptors"));
         };
-        let mut apart = if start.isolated { self.apart } else { Apart::No };
+        let mut apart = if start.isolated { self.apart.clone() } else { Apart::No(String::new()) };
         loop {
-            let why = match warden::fork(start, channel.as_fd(), output.as_fd(), apart) {
+            let why = match warden::fork(start, channel.as_fd(), output.as_fd(), &apart) {
                 Ok(mut warden) => match warden.hear(PATIENCE) {
                     Ok(Word::Started { pid, isolation }) => {
                         if start.isolated {
@@ -215,7 +215,7 @@ impl House {
                 },
                 Err(error) => error.to_string(),
             };
-            apart = apart.next().ok_or_else(|| io::Error::other(why))?;
+            apart = apart.next(why.clone()).ok_or_else(|| io::Error::other(why))?;
         }
     }
 
@@ -234,9 +234,12 @@ impl House {
 fn dismiss(warden: Warden) {
     let Some(pid) = Pid::from_raw(warden.pid) else { return };
     drop(warden);
-    let deadline = Instant::now() + PATIENCE;
-    while let Ok(None) = waitpid(Some(pid), WaitOptions::NOHANG) {
-        if Instant::now() > deadline {
+    let start = Instant::now();
+    // One that the system itself holds fast ends when it lets go; whoever waits has other things to do.
+    while let Ok(None) = waitpid(Some(pid), WaitOptions::NOHANG)
+        && start.elapsed() < 2 * PATIENCE
+    {
+        if start.elapsed() > PATIENCE {
             let _ = kill_process(pid, Signal::KILL);
         }
         std::thread::sleep(Duration::from_micros(200));

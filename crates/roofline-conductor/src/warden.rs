@@ -13,8 +13,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, kill_process, pidfd_open, set_child_subreaper,
-    waitpid,
+    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getegid, geteuid, getpid, kill_process, pidfd_open,
+    set_child_subreaper, waitpid,
 };
 use serde::{Deserialize, Serialize};
 use std::ffi::CString;
@@ -26,33 +26,37 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How far a warden and its runner are apart from other processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Apart {
     /// Namespaces of processes, mounts and System V memory: root may make them.
     Namespaces,
     /// The same inside a namespace of users, which ordinary users may make on many systems.
     OfUser,
-    /// None.
-    No,
+    /// None, and why.
+    No(String),
 }
 
 impl Apart {
-    fn flags(self) -> i32 {
+    fn flags(&self) -> i32 {
         let own = libc::CLONE_NEWPID | libc::CLONE_NEWNS | libc::CLONE_NEWIPC;
         match self {
             Apart::Namespaces => own,
             Apart::OfUser => own | libc::CLONE_NEWUSER,
-            Apart::No => 0,
+            Apart::No(_) => 0,
         }
     }
 
-    /// What to try where this one cannot be had.
-    pub fn next(self) -> Option<Apart> {
+    /// What to try where this one cannot be had, and why it cannot.
+    pub fn next(&self, why: String) -> Option<Apart> {
         match self {
             Apart::Namespaces => Some(Apart::OfUser),
-            Apart::OfUser => Some(Apart::No),
-            Apart::No => None,
+            Apart::OfUser => Some(Apart::No(why)),
+            Apart::No(_) => None,
         }
+    }
+
+    fn is_apart(&self) -> bool {
+        !matches!(self, Apart::No(_))
     }
 }
 
@@ -89,9 +93,11 @@ impl Warden {
 }
 
 /// Forks a warden that starts a runner.
-pub fn fork(start: &Start, channel: BorrowedFd, output: BorrowedFd, apart: Apart) -> io::Result<Warden> {
+pub fn fork(start: &Start, channel: BorrowedFd, output: BorrowedFd, apart: &Apart) -> io::Result<Warden> {
     let (ours, theirs) = UnixStream::pair()?;
     let outside = rustix::fs::open("/proc", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    // Inside a new namespace nobody is anybody until it is said who they are.
+    let user = (geteuid().as_raw(), getegid().as_raw());
     let pid = process::fork_into(apart.flags())?;
     if pid == 0 {
         // Above all the ends of the keeper: as long as one of them is open, nobody notices that it is gone.
@@ -99,7 +105,8 @@ pub fn fork(start: &Start, channel: BorrowedFd, output: BorrowedFd, apart: Apart
         process::close_all_but(&kept);
         // The runner's channel will come to descriptor 3; until then nothing else may, and be overwritten.
         let _ = rustix::io::dup(&outside).map(IntoRawFd::into_raw_fd);
-        let mut post = Post { link: Channel::new(theirs, 1 << 16), outside, apart, temporary: None };
+        let link = Channel::new(theirs, 1 << 16);
+        let mut post = Post { link, outside, apart: apart.clone(), user, temporary: None };
         let done = post.stand(start, channel, output);
         process::exit_at_once(i32::from(done.is_err()));
     }
@@ -112,15 +119,17 @@ struct Post {
     /// The process table of the world outside.
     outside: OwnedFd,
     apart: Apart,
+    /// The user and the group that it runs for.
+    user: (u32, u32),
     /// A folder that has to be removed at the end.
     temporary: Option<PathBuf>,
 }
 
 impl Post {
     fn stand(&mut self, start: &Start, channel: BorrowedFd, output: BorrowedFd) -> io::Result<()> {
-        if self.apart == Apart::No {
+        if !self.apart.is_apart() {
             set_child_subreaper(Some(getpid()))?;
-        } else if let Err(error) = furnish(self.apart, start.memory) {
+        } else if let Err(error) = furnish(&self.apart, self.user, start.memory) {
             return self.tell(&Word::NotApart(error.to_string()));
         }
         let (runner, isolation) = match self.start(start, channel, output) {
@@ -133,7 +142,7 @@ impl Post {
         let pid = self.number_outside(&pidfd)?;
         self.tell(&Word::Started { pid, isolation })?;
         let end = self.watch(runner, &pidfd);
-        if self.apart == Apart::No {
+        if !self.apart.is_apart() {
             end_descendants();
         }
         if let Some(folder) = &self.temporary {
@@ -155,10 +164,10 @@ impl Post {
             writable.extend([temporary.clone(), PathBuf::from(SHARED)]);
             environment.insert("TMPDIR".to_owned(), temporary.display().to_string());
             let mut isolation = Isolation::default();
-            if self.apart == Apart::No {
-                isolation.missing.push(NOT_APART.to_owned());
+            if let Apart::No(why) = &self.apart {
+                isolation.missing.push(format!("{NOT_APART}: {why}"));
             }
-            let is_apart = self.apart != Apart::No;
+            let is_apart = self.apart.is_apart();
             (Some(Restrictions::build(&writable, is_apart, &mut isolation.missing)), isolation)
         } else {
             (None, Isolation::off())
@@ -183,11 +192,11 @@ impl Post {
 
     /// A folder for temporary files that ends with the runner.
     fn temporary_folder(&mut self) -> io::Result<PathBuf> {
-        let folder = if self.apart == Apart::No {
+        let folder = if self.apart.is_apart() {
+            Path::new(SHARED).join("tmp")
+        } else {
             let name = format!("roofline-runner-{}", getpid());
             self.temporary.insert(std::env::temp_dir().join(name)).clone()
-        } else {
-            Path::new(SHARED).join("tmp")
         };
         std::fs::create_dir(&folder)?;
         Ok(folder)
@@ -229,27 +238,28 @@ impl Post {
 }
 
 const NOT_APART: &str =
-    "no namespace of processes: what a runner leaves behind is looked for, and other processes can be seen";
+    "other processes can be seen, and what a runner leaves behind must be looked for: no namespaces";
 
 /// Where memory that programs share by name lies.
 const SHARED: &str = "/dev/shm";
 
 /// Makes new namespaces fit to live in: a process table of their own, and shared memory that ends with them.
-fn furnish(apart: Apart, memory: u64) -> io::Result<()> {
-    if apart == Apart::OfUser {
+fn furnish(apart: &Apart, (user, group): (u32, u32), memory: u64) -> io::Result<()> {
+    let said = |what: &'static str| {
+        move |error: rustix::io::Errno| io::Error::other(format!("{what}: {}", io::Error::from(error)))
+    };
+    if *apart == Apart::OfUser {
         // The user stays who they are. Groups must be given up first, or the kernel lets nobody map theirs.
-        let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         let outside = |id: u32| format!("{id} {id} 1");
         std::fs::write("/proc/self/setgroups", "deny")?;
         std::fs::write("/proc/self/gid_map", outside(group))?;
         std::fs::write("/proc/self/uid_map", outside(user))?;
     }
-    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(said("mounts"))?;
     let safe = MountFlags::NOSUID | MountFlags::NODEV;
-    mount("proc", "/proc", "proc", safe | MountFlags::NOEXEC, None)?;
+    mount("proc", "/proc", "proc", safe | MountFlags::NOEXEC, None).map_err(said("/proc"))?;
     let options = CString::new(format!("mode=1777,size={memory}"))?;
-    mount("roofline", SHARED, "tmpfs", safe, options.as_c_str())?;
-    Ok(())
+    mount("roofline", SHARED, "tmpfs", safe, options.as_c_str()).map_err(said(SHARED))
 }
 
 /// Ends every process that descends from this one: an orphan becomes a child when its parent ends.

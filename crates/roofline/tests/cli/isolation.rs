@@ -180,7 +180,7 @@ fn what_is_weaker_fails_where_it_may_not_be() {
     for (option, code, status, why) in [
         ("", 0, "ok", ""),
         (" --sandbox required", 0, "refused", "cannot be isolated in full"),
-        (" --require-evidence held", 4, "suspect", "sandbox (no namespace of processes"),
+        (" --require-evidence held", 4, "suspect", "sandbox (other processes can be seen"),
     ] {
         let Some(mut command) = without_namespaces(&scene, &format!("{words}{option}")) else { return };
         let row = Outcome::of(command.output()).exits(code).row("cpu/plain");
