@@ -35,7 +35,9 @@ pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::R
     let binaries = build(&["-p", "roofline", "-p", "knob"])?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knob");
     let inside = runners::read(&folder, &binaries).map_err(io::Error::other)?;
-    let outside = RunnerSpec { name: OUTSIDE.to_owned(), isolated: false, ..inside.clone() };
+    let mut outside = inside.clone();
+    outside.name = OUTSIDE.to_owned();
+    outside.isolated = false;
     let row = |implementation: &str, spec: &RunnerSpec| PlannedRow {
         implementation: implementation.to_owned(),
         runner: spec.name.clone(),

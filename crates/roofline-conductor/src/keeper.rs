@@ -176,9 +176,7 @@ impl House {
             }
             Request::Kill { pid } => {
                 let end = self.wait_for(pid, Duration::ZERO);
-                if let Some(warden) = self.wardens.remove(&pid) {
-                    dismiss(warden);
-                }
+                self.dismiss(pid);
                 Reply::Ended(end)
             }
         }
@@ -219,13 +217,20 @@ impl House {
         }
     }
 
+    /// Ends what is left of a runner.
+    fn dismiss(&mut self, pid: i32) {
+        if let Some(warden) = self.wardens.remove(&pid) {
+            dismiss(warden);
+        }
+    }
+
     fn wait_for(&mut self, pid: i32, patience: Duration) -> Option<End> {
         let end = match self.wardens.get_mut(&pid)?.hear(patience) {
             Ok(Word::Ended(end)) => end,
             Err(ReceiveError::Closed(_)) => End::Signal(libc::SIGKILL),
             _ => return None,
         };
-        self.wardens.remove(&pid).map(dismiss);
+        self.dismiss(pid);
         Some(end)
     }
 }
