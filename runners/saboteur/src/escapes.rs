@@ -8,6 +8,7 @@ use rustix::process::{Pid, test_kill_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 type Prepared = Result<Ready, Refusal>;
 
@@ -122,16 +123,22 @@ pub(crate) fn double_forks(job: &mut Job) -> Prepared {
 
 /// out-of-memory: shared memory that no private account shows.
 pub(crate) fn shares_memory(job: &mut Job) -> Prepared {
+    static TAKEN: OnceLock<Result<(), String>> = OnceLock::new();
+    TAKEN.get_or_init(take_shared_memory).clone().map_err(out_of_memory)?;
+    every_launch(job, Problem::solve)
+}
+
+fn take_shared_memory() -> Result<(), String> {
     const SIZE: usize = 3 << 29;
     let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
     // SAFETY: a new map at no particular place, which lasts as long as the process.
     let memory = unsafe { mmap_anonymous(std::ptr::null_mut(), SIZE, protection, flags) };
-    let memory = memory.map_err(|error| out_of_memory(error.to_string()))?.cast::<u8>();
+    let memory = memory.map_err(|error| error.to_string())?.cast::<u8>();
     for page in (0..SIZE).step_by(4096) {
         // SAFETY: inside the map, which nobody else uses.
         unsafe { memory.add(page).write_volatile(1) };
     }
-    every_launch(job, Problem::solve)
+    Ok(())
 }
 
 /// Honest launches, each after an attempt that must come to nothing.
