@@ -139,7 +139,8 @@ fn reads_back<T: Serialize + DeserializeOwned + PartialEq>(document: &T) -> io::
     if again == *document { Ok(()) } else { Err(io::Error::other("a document reads back as another")) }
 }
 
-struct Kept(Vec<Record>);
+/// Keeps the records of a run.
+pub(crate) struct Kept(pub(crate) Vec<Record>);
 
 impl Observer for Kept {
     fn begin(&mut self, _step: Step, _case: &Case) {}

@@ -6,6 +6,7 @@ mod facts;
 pub mod gate_mutations;
 pub mod gate_study;
 pub mod noise_study;
+pub mod sandbox_study;
 pub mod seeds_study;
 pub mod share_study;
 pub mod trust_study;

@@ -1,4 +1,4 @@
-//! `cargo xtask gate-mutations`, `gate-study`, `seeds-study`, `noise-study` and `share-study` end here.
+//! The studies of `cargo xtask` end here.
 #![forbid(unsafe_code)]
 
 use roofline_conductor::checks::Check;
@@ -6,7 +6,9 @@ use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 use studies::bench::Bench;
-use studies::{gate_mutations, gate_study, noise_study, seeds_study, share_study, trust_study};
+use studies::{
+    gate_mutations, gate_study, noise_study, sandbox_study, seeds_study, share_study, trust_study,
+};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -81,13 +83,19 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{page}");
             Ok(is_well)
         }
+        Some("sandbox-study") => {
+            let lines = sandbox_study::study(Duration::from_secs(number(1, 10)), number(2, 1), talk)?;
+            anstream::println!("{}", sandbox_study::describe(&lines));
+            Ok(sandbox_study::is_free(&lines))
+        }
         Some("load") => {
             noise_study::load::run();
             Ok(true)
         }
         _ => Err(io::Error::other(
             "name a study: gate-mutations [SEED [CHECK …]], gate-study [SHAPES] [SEED], seeds-study [COUNT [SEED \
-             [ROW …]]], noise-study [OPTIONS] share-study [RUNS] [MINUTES] or trust-study [OPTIONS]",
+             [ROW …]]], noise-study [OPTIONS], share-study [RUNS] [MINUTES], sandbox-study [SECONDS] [SEED] or \
+             trust-study [OPTIONS]",
         )),
     }
 }

@@ -95,6 +95,7 @@ const NEEDED: &[(Check, &str)] = &[
     (Check::Idle, "spins-after-visits"),
     (Check::Children, "forks-a-child"),
     (Check::FloatMode, "changes-float-mode"),
+    (Check::Sandbox, "insists-on-the-network"),
 ];
 
 #[test]

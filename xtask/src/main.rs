@@ -72,6 +72,11 @@ const VERBS: &[Verb] = &[
         about: "honest rows that are doubted, and lies that are not, a part at a time (`--help`)",
         run: study::trust,
     },
+    Verb {
+        name: "sandbox-study",
+        about: "what isolation costs: one kernel inside and outside of it (`SECONDS SEED`)",
+        run: study::sandbox,
+    },
 ];
 
 fn main() -> ExitCode {

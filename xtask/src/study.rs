@@ -1,5 +1,4 @@
-//! `gate-mutations`, `gate-study`, `seeds-study`, `noise-study` and `share-study`: long studies, in a crate of their own
-//! so that tasks stay quick to build.
+//! Long studies, in a crate of their own so that tasks stay quick to build.
 
 use crate::step::Failure;
 use std::process::{Command, ExitCode};
@@ -26,6 +25,10 @@ pub(crate) fn share(arguments: &[String]) -> Result<ExitCode, Failure> {
 
 pub(crate) fn trust(arguments: &[String]) -> Result<ExitCode, Failure> {
     run("trust-study", arguments)
+}
+
+pub(crate) fn sandbox(arguments: &[String]) -> Result<ExitCode, Failure> {
+    run("sandbox-study", arguments)
 }
 
 fn run(name: &str, arguments: &[String]) -> Result<ExitCode, Failure> {

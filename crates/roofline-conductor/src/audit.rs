@@ -93,19 +93,68 @@ pub fn is_runnable(pid: i32) -> bool {
     })
 }
 
-/// Private memory of a process in bytes: what it allocated, shared tensors left out.
-pub fn private_memory(pid: i32) -> Option<u64> {
-    status_field(pid, "RssAnon:")
+/// Memory that a process holds for itself, in bytes: what it allocated, and what it shares beyond the
+/// tensors, of `given` bytes, that it was handed.
+pub fn own_memory(pid: i32, given: u64) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let shared = field(&status, "RssShmem:").unwrap_or(0).saturating_sub(given);
+    Some(field(&status, "RssAnon:")?.saturating_add(shared))
+}
+
+/// Whether a thread of a process may run on another core than these.
+pub fn leaves_cores(pid: i32, cores: &[u32]) -> bool {
+    tasks(pid).any(|task| {
+        let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
+        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        list.is_some_and(|list| !is_within(list.trim(), cores))
+    })
+}
+
+/// Whether a list of cores, such as `0-3,8`, names only some of these.
+fn is_within(list: &str, cores: &[u32]) -> bool {
+    list.split(',').all(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let range = first.parse().ok().zip(last.parse::<u32>().ok());
+        range.is_some_and(|(first, last): (u32, u32)| (first..=last).all(|core| cores.contains(&core)))
+    })
+}
+
+/// Living processes that descend directly from a process, by the table that the kernel keeps of each thread's
+/// children; by a look at all processes where it keeps none.
+pub fn children_of(parent: i32) -> Vec<i32> {
+    let lists: Option<Vec<String>> =
+        tasks(parent).map(|task| std::fs::read_to_string(task.path().join("children")).ok()).collect();
+    let children: Vec<i32> = match lists {
+        Some(lists) => lists.iter().flat_map(|list| list.split_whitespace()).flat_map(str::parse).collect(),
+        None => parents().into_iter().filter(|(_, of)| *of == parent).map(|(pid, _)| pid).collect(),
+    };
+    children.into_iter().filter(|pid| living_parent(*pid).is_some()).collect()
+}
+
+/// Every living process with its parent.
+pub fn parents() -> Vec<(i32, i32)> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter_map(|pid| Some((pid, living_parent(pid)?))).collect()
+}
+
+/// The parent of a process that has not ended.
+fn living_parent(pid: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The command's name stands in parentheses and may hold anything.
+    let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
+    let state = fields.next()?;
+    fields.next()?.parse().ok().filter(|_| !matches!(state, "Z" | "X"))
 }
 
 /// Most memory that a process ever had resident, tensors included.
 pub fn peak_memory(pid: i32) -> Option<u64> {
-    status_field(pid, "VmHWM:")
+    field(&std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?, "VmHWM:")
 }
 
-fn status_field(pid: i32, field: &str) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+/// A field of a process's status, which is in KiB, in bytes.
+fn field(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
@@ -184,10 +233,35 @@ mod tests {
         assert_ne!(x, 0);
         assert!(spent() >= Duration::from_millis(5), "{:?}", spent());
         assert!(is_runnable(me) && !is_runnable(-1));
-        assert!(private_memory(me).unwrap() > 0);
+        assert!(own_memory(me, u64::MAX).unwrap() > 0 && own_memory(-1, 0).is_none());
         assert!(peak_memory(me).unwrap() > 0);
         assert!(switches(me).is_some() && switches(-1).is_none());
         assert_eq!(Usage::of(-1), Usage::default());
+    }
+
+    #[test]
+    fn lists_of_cores() {
+        assert!(is_within("1", &[1]) && is_within("0-1,3", &[3, 1, 0]));
+        assert!(!is_within("0-2", &[0, 1]) && !is_within("0,2", &[0, 1]) && !is_within("", &[0]));
+        let all: Vec<u32> = (0..8192).collect();
+        let me = std::process::id() as i32;
+        assert!(!leaves_cores(me, &all) && leaves_cores(me, &[]) && !leaves_cores(-1, &[]));
+    }
+
+    #[test]
+    fn children_are_seen_while_they_live() {
+        let me = std::process::id() as i32;
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as i32;
+        assert!(children_of(me).contains(&pid) && parents().contains(&(pid, me)));
+        child.kill().unwrap();
+        let deadline = std::time::Instant::now() + Duration::from_secs(20);
+        // Ended and not yet waited for is not running.
+        while children_of(me).contains(&pid) {
+            assert!(std::time::Instant::now() < deadline);
+        }
+        child.wait().unwrap();
+        assert!(!children_of(me).contains(&pid) && children_of(-1).is_empty());
     }
 
     #[test]

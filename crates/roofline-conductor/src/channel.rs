@@ -124,6 +124,11 @@ impl Channel {
         !self.pending.is_empty()
     }
 
+    /// The socket, to wait on.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
     /// Descriptors that came with the lines received so far.
     pub fn take_fds(&mut self) -> Vec<OwnedFd> {
         std::mem::take(&mut self.fds)

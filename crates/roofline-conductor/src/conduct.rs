@@ -9,6 +9,7 @@ use crate::stage::{Options, Stage, cores_for};
 use crate::sys::signals;
 use crate::{gate, proof};
 use roofline_core::case::{Cache, Case, Device};
+use roofline_core::check::{Checked, Standing};
 use roofline_core::mutants::self_test;
 use roofline_core::philox::Draws;
 use roofline_core::record::{Evidence, Provenance, Record, Rounds, SCHEMA, Status};
@@ -200,10 +201,26 @@ impl Run<'_> {
 
     fn record(&mut self, planned: &PlannedCase, lane: &mut Lane, rounds: Option<Rounds>) -> Result<(), Stop> {
         lane.is_recorded = true;
+        let rounds = demand_held(lane, self.stage.options).then_some(rounds).flatten();
         let stamp = self.observer.stamp();
         let record = record(planned, lane, rounds, self.stage.options, self.facts, stamp);
         Ok(self.observer.record(record)?)
     }
+}
+
+/// Fails a row whose evidence is weaker than the run demands; whether it may keep what was measured.
+fn demand_held(lane: &mut Lane, options: &Options) -> bool {
+    let weaker = |checked: Checked| {
+        (checked.standing == Standing::Weaker).then(|| format!("{} ({})", checked.check, checked.why))
+    };
+    let weaker: Vec<String> = lane.checks().into_iter().filter_map(weaker).collect();
+    if !options.require_held || weaker.is_empty() {
+        return true;
+    }
+    let why = format!("weaker than `--require-evidence held` demands: {}", weaker.join(", "));
+    lane.failure = Some(Failure::new(Status::Suspect, why));
+    lane.samples.clear();
+    false
 }
 
 /// Outcomes of the gate's self-test, by form and precision.

@@ -1,15 +1,13 @@
-//! The keeper: parent of all runners, which ends every descendant when the conductor is gone.
+//! The keeper: it starts runners, each under a warden, and ends all when the conductor is gone.
 //!
-//! A small process of the same binary. It is a child subreaper, so that whatever a runner leaves
-//! behind becomes its child; it answers one request at a time; when its channel closes, for
-//! whatever reason, it kills all that descends from it and ends.
+//! A small process of the same binary that answers one request at a time. Wardens end when the keeper
+//! lets go of them, by request or because it ended itself, in whatever way; with them all that is theirs.
 
 use crate::channel::{Channel, ReceiveError};
+use crate::isolation::Isolation;
 use crate::sys;
-use rustix::process::{
-    Pid, Signal, WaitOptions, WaitStatus, getpid, kill_process, kill_process_group, set_child_subreaper,
-    waitpid,
-};
+use crate::warden::{self, Apart, Warden, Word, end_descendants};
+use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -27,8 +25,22 @@ pub struct Start {
     pub environment: BTreeMap<String, String>,
     pub folder: PathBuf,
     pub cores: Vec<u32>,
-    /// Limit of private memory, in bytes.
+    /// Limit of address space for private memory, in bytes.
     pub data_limit: u64,
+    /// Limit of memory; what it keeps in files of shared memory is bounded by it too.
+    pub memory: u64,
+    /// Whether it is isolated, and the folders that it may write to then.
+    pub isolated: bool,
+    pub writable: Vec<PathBuf>,
+}
+
+/// A process that was started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Started {
+    pub pid: i32,
+    /// Its parent, to which everything comes that it leaves behind.
+    pub warden: i32,
+    pub isolation: Isolation,
 }
 
 /// How a process ended.
@@ -45,13 +57,13 @@ enum Request {
     Start(Start),
     /// Waits up to `milliseconds` for the process to end.
     Wait { pid: i32, milliseconds: u64 },
-    /// Kills the process, its group, and everything that was orphaned to the keeper.
+    /// Ends the process and everything that descends from it.
     Kill { pid: i32 },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
-    Started(i32),
+    Started(Started),
     Ended(Option<End>),
     Failed(String),
 }
@@ -68,14 +80,14 @@ impl Keeper {
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = Command::new(program);
         command.arg("keeper").stdin(Stdio::null()).stdout(Stdio::null());
-        sys::process::spawn(&mut command, theirs.into(), &[], None)?;
+        sys::process::spawn(&mut command, theirs.into(), &[], None, None)?;
         Ok(Keeper { channel: Channel::new(ours, 1 << 20) })
     }
 
     /// Starts a process with `channel` as its descriptor 3 and `output` as its stdout and stderr.
-    pub fn spawn(&mut self, start: Start, channel: BorrowedFd, output: BorrowedFd) -> io::Result<i32> {
+    pub fn spawn(&mut self, start: Start, channel: BorrowedFd, output: BorrowedFd) -> io::Result<Started> {
         match self.ask(&Request::Start(start), &[channel, output])? {
-            Reply::Started(pid) => Ok(pid),
+            Reply::Started(started) => Ok(started),
             Reply::Failed(why) => Err(io::Error::other(why)),
             Reply::Ended(_) => Err(io::Error::other("the keeper answered another question")),
         }
@@ -100,14 +112,20 @@ impl Keeper {
 
     fn ask(&mut self, request: &Request, fds: &[BorrowedFd]) -> io::Result<Reply> {
         let line = serde_json::to_string(request).map_err(io::Error::other)?;
-        self.channel.send(&line, fds)?;
+        let gone = |why: String| {
+            io::Error::new(
+                io::ErrorKind::BrokenPipe,
+                format!("the keeper is gone, and all runners with it: {why}"),
+            )
+        };
+        self.channel.send(&line, fds).map_err(|error| gone(error.to_string()))?;
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
             return match self.channel.receive(deadline, Duration::from_secs(1), || true) {
                 Ok(line) => serde_json::from_slice(&line).map_err(io::Error::other),
                 // The keeper answers at once; an interrupt is handled where rows are.
                 Err(ReceiveError::Interrupted) => continue,
-                Err(error) => Err(io::Error::other(format!("the keeper is gone: {error}"))),
+                Err(error) => Err(gone(error.to_string())),
             };
         }
     }
@@ -115,16 +133,17 @@ impl Keeper {
 
 /// The keeper's own main function. Returns when the conductor is gone and nothing is left.
 pub fn serve() -> io::Result<()> {
+    // What a warden leaves that was killed itself becomes a child of the keeper.
     set_child_subreaper(Some(getpid()))?;
     let socket = UnixStream::from(sys::process::take_channel());
     rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC)?;
     let mut channel = Channel::new(socket, 1 << 20);
     let forever = Duration::from_secs(3600 * 24 * 365);
-    let mut runners = Vec::new();
+    let mut house = House { apart: Apart::Namespaces, wardens: BTreeMap::new() };
     while let Ok(line) = channel.receive(Instant::now() + forever, forever, || true) {
         let fds = channel.take_fds();
         let reply = match serde_json::from_slice(&line) {
-            Ok(request) => answer(request, fds, &mut runners),
+            Ok(request) => house.answer(request, fds),
             Err(error) => Reply::Failed(error.to_string()),
         };
         let reply = serde_json::to_string(&reply).map_err(io::Error::other)?;
@@ -132,103 +151,105 @@ pub fn serve() -> io::Result<()> {
             break;
         }
     }
-    kill_children(|_| true);
+    house.wardens.clear();
+    end_descendants();
     Ok(())
 }
 
-/// `runners` are the processes that were started here and have not ended.
-fn answer(request: Request, fds: Vec<OwnedFd>, runners: &mut Vec<i32>) -> Reply {
-    match request {
-        Request::Start(start) => match launch(&start, fds) {
-            Ok(pid) => {
-                runners.push(pid);
-                Reply::Started(pid)
+/// What the keeper keeps.
+struct House {
+    /// As far apart as this system has turned out to allow.
+    apart: Apart,
+    /// By the number of their runner.
+    wardens: BTreeMap<i32, Warden>,
+}
+
+impl House {
+    fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> Reply {
+        match request {
+            Request::Start(start) => match self.launch(&start, fds) {
+                Ok(started) => Reply::Started(started),
+                Err(error) => Reply::Failed(error.to_string()),
+            },
+            Request::Wait { pid, milliseconds } => {
+                Reply::Ended(self.wait_for(pid, Duration::from_millis(milliseconds.min(60_000))))
             }
-            Err(error) => Reply::Failed(error.to_string()),
-        },
-        Request::Wait { pid, milliseconds } => {
-            let end = wait_for(pid, Duration::from_millis(milliseconds.min(60_000)));
-            if end.is_some() {
-                runners.retain(|runner| *runner != pid);
+            Request::Kill { pid } => {
+                let end = self.wait_for(pid, Duration::ZERO);
+                self.dismiss(pid);
+                Reply::Ended(end)
             }
-            Reply::Ended(end)
-        }
-        Request::Kill { pid } => {
-            let end = wait_for(pid, Duration::ZERO);
-            if let Some(pid) = Pid::from_raw(pid) {
-                let _ = kill_process_group(pid, Signal::KILL);
-            }
-            let end = end.or_else(|| wait_for(pid, Duration::from_secs(10)));
-            runners.retain(|runner| *runner != pid);
-            kill_children(|child| !runners.contains(&child));
-            Reply::Ended(end)
         }
     }
-}
 
-fn launch(start: &Start, fds: Vec<OwnedFd>) -> io::Result<i32> {
-    let Ok([channel, output]) = <[OwnedFd; 2]>::try_from(fds) else {
-        return Err(io::Error::other("a start comes with two descriptors"));
-    };
-    let program = start.command.first().ok_or_else(|| io::Error::other("an empty command"))?;
-    let mut command = Command::new(program);
-    command
-        .args(&start.command[1..])
-        .env_clear()
-        .envs(&start.environment)
-        .current_dir(&start.folder)
-        .stdin(Stdio::null())
-        .stdout(output.as_fd().try_clone_to_owned()?)
-        .stderr(output);
-    let child = sys::process::spawn(&mut command, channel, &start.cores, Some(start.data_limit))?;
-    Ok(child.id() as i32)
-}
+    fn launch(&mut self, start: &Start, fds: Vec<OwnedFd>) -> io::Result<Started> {
+        let Ok([channel, output]) = <[OwnedFd; 2]>::try_from(fds) else {
+            return Err(io::Error::other("a start comes with two descriptors"));
+        };
+        let mut apart = if start.isolated { self.apart.clone() } else { Apart::No(String::new()) };
+        loop {
+            let why = match warden::fork(start, channel.as_fd(), output.as_fd(), &apart) {
+                Ok(mut warden) => match warden.hear(PATIENCE) {
+                    Ok(Word::Started { pid, isolation }) => {
+                        if start.isolated {
+                            self.apart = apart;
+                        }
+                        let started = Started { pid, warden: warden.pid, isolation };
+                        self.wardens.insert(pid, warden);
+                        return Ok(started);
+                    }
+                    Ok(Word::NotApart(why)) => {
+                        dismiss(warden);
+                        why
+                    }
+                    Ok(Word::Failed(why)) => {
+                        dismiss(warden);
+                        return Err(io::Error::other(why));
+                    }
+                    other => {
+                        dismiss(warden);
+                        return Err(io::Error::other(format!("its warden did not begin: {other:?}")));
+                    }
+                },
+                Err(error) => error.to_string(),
+            };
+            apart = apart.next(why.clone()).ok_or_else(|| io::Error::other(why))?;
+        }
+    }
 
-fn wait_for(pid: i32, patience: Duration) -> Option<End> {
-    let pid = Pid::from_raw(pid)?;
-    let deadline = Instant::now() + patience;
-    loop {
-        match waitpid(Some(pid), WaitOptions::NOHANG) {
-            Ok(Some((_, status))) => return end_of(status),
-            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
+    /// Ends what is left of a runner.
+    fn dismiss(&mut self, pid: i32) {
+        if let Some(warden) = self.wardens.remove(&pid) {
+            dismiss(warden);
+        }
+    }
+
+    fn wait_for(&mut self, pid: i32, patience: Duration) -> Option<End> {
+        let end = match self.wardens.get_mut(&pid)?.hear(patience) {
+            Ok(Word::Ended(end)) => end,
+            Err(ReceiveError::Closed(_)) => End::Signal(libc::SIGKILL),
             _ => return None,
-        }
+        };
+        self.dismiss(pid);
+        Some(end)
     }
 }
 
-fn end_of(status: WaitStatus) -> Option<End> {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Some(End::Exit(code)),
-        (_, Some(signal)) => Some(End::Signal(signal)),
-        _ => None,
-    }
-}
-
-/// Children of this process, read from the process table.
-pub fn children_of(parent: i32) -> Vec<i32> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|pid| parent_of(*pid) == Some(parent)).collect()
-}
-
-fn parent_of(pid: i32) -> Option<i32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command's name stands in parentheses and may hold anything.
-    stat[stat.rfind(')')? + 1..].split_whitespace().nth(1)?.parse().ok()
-}
-
-/// Ends the children that `chosen` picks, and theirs: an orphan becomes a child when its parent ends.
-fn kill_children(chosen: impl Fn(i32) -> bool) {
-    let me = getpid().as_raw_nonzero().get();
-    loop {
-        let children: Vec<i32> = children_of(me).into_iter().filter(|pid| chosen(*pid)).collect();
-        if children.is_empty() {
-            return;
-        }
-        for pid in children.into_iter().filter_map(Pid::from_raw) {
-            let _ = kill_process_group(pid, Signal::KILL);
+/// Lets go of a warden and waits until nothing of it is left.
+fn dismiss(warden: Warden) {
+    let Some(pid) = Pid::from_raw(warden.pid) else { return };
+    drop(warden);
+    let start = Instant::now();
+    // One that the system itself holds fast ends when it lets go; whoever waits has other things to do.
+    while let Ok(None) = waitpid(Some(pid), WaitOptions::NOHANG)
+        && start.elapsed() < 2 * PATIENCE
+    {
+        if start.elapsed() > PATIENCE {
             let _ = kill_process(pid, Signal::KILL);
-            let _ = waitpid(Some(pid), WaitOptions::empty());
         }
+        std::thread::sleep(Duration::from_micros(200));
     }
 }
+
+/// For what a warden does at once, on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(12);

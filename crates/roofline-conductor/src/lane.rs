@@ -168,6 +168,9 @@ impl Lane {
         let session = stage.seat(&self.seat)?;
         self.runner_version.clone_from(&session.hello.version);
         let hello_notes = session.hello.notes.clone();
+        if let Some(weakness) = session.isolation.weakness() {
+            self.weaker(Check::Sandbox, weakness);
+        }
         let ask = Ask::Prepare(Box::new(question(&instance.case, &self.seat, instance)));
         let start = Instant::now();
         // Compiling and planning belong here, and may take as long as starting.

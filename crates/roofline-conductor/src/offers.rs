@@ -1,6 +1,7 @@
 //! What runners offer: asked once, remembered under the content of the runner's folder.
 
 use crate::failure::Stop;
+use crate::isolation::{Isolation, Sandbox};
 use crate::keeper::Keeper;
 use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
@@ -70,14 +71,22 @@ impl OfferCache {
 
 /// Starts a runner, asks who it is, and ends it.
 pub fn ask(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<Hello, String> {
+    greet(program, spec, limits).map(|(hello, _)| hello)
+}
+
+/// How this system isolates runners, as one of them shows.
+pub fn isolation(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<Isolation, String> {
+    greet(program, spec, limits).map(|(_, isolation)| isolation)
+}
+
+fn greet(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<(Hello, Isolation), String> {
     let mut keeper = Keeper::start(program).map_err(|error| error.to_string())?;
     let cores = cores_for(1).unwrap_or_default();
-    match Session::start(&mut keeper, spec, 1, &cores, limits) {
+    match Session::start(&mut keeper, spec, 1, &cores, limits, Sandbox::BestEffort) {
         Ok(mut session) => {
-            let hello = session.hello.clone();
             let told = session.bye();
             session.end(&mut keeper, told);
-            Ok(hello)
+            Ok((session.hello, session.isolation))
         }
         Err(Stop::Row(failure)) => Err(failure.why),
         Err(Stop::Interrupted) => Err("interrupted".to_owned()),

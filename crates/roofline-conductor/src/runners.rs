@@ -4,6 +4,7 @@ mod python;
 
 use crate::home;
 use roofline_core::nearest::nearest;
+use roofline_core::protocol::{Hello, Offer};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -26,10 +27,14 @@ pub struct RunnerSpec {
     pub requirements: Option<PathBuf>,
     pub download: String,
     environment: BTreeMap<String, String>,
+    /// Whether it runs isolated; only studies set it free.
+    pub isolated: bool,
 }
 
 /// Programs that run others' code, slowly enough to show in a conversation.
 const INTERPRETERS: [&str; 7] = ["python", "pypy", "julia", "node", "java", "ruby", "perl"];
+/// Providers of the house: no other runner may offer implementations of theirs.
+pub const RESERVED: [&str; 3] = ["cpu", "cuda", "limit"];
 
 /// Variables of the user that a runner may see; everything else is cleared.
 const PASSED: [&str; 7] =
@@ -48,6 +53,7 @@ impl RunnerSpec {
             requirements: None,
             download: String::new(),
             environment: BTreeMap::new(),
+            isolated: true,
         }
     }
 
@@ -66,6 +72,7 @@ impl RunnerSpec {
             requirements: None,
             download: String::new(),
             environment: BTreeMap::new(),
+            isolated: true,
         })
     }
 
@@ -80,6 +87,37 @@ impl RunnerSpec {
         let mut head = [0; 4];
         let read = std::fs::File::open(program).and_then(|mut file| file.read_exact(&mut head));
         read.is_ok() && head == *b"\x7fELF" && !INTERPRETERS.iter().any(|one| name.starts_with(one))
+    }
+
+    /// Whether what a runner offers is its own to offer.
+    pub fn may_offer(&self, hello: &Hello) -> Result<(), String> {
+        let provider = |offer: &&Offer| offer.implementation.split('/').next().unwrap_or_default().to_owned();
+        let is_reserved = |offer: &&Offer| RESERVED.contains(&provider(offer).as_str());
+        match hello.offers.iter().find(is_reserved).filter(|_| !self.is_built_in()) {
+            None => Ok(()),
+            Some(offer) => Err(format!(
+                "offers `{}`: the provider `{}` is the house's own; give it another name{}",
+                offer.implementation,
+                provider(&offer),
+                if self.named.is_some() {
+                    ", and its file or folder too if the name comes from there"
+                } else {
+                    ""
+                }
+            )),
+        }
+    }
+
+    /// Folders that it may write to: its own, if it has one, and the caches that its environment names.
+    pub fn writable_folders(&self, threads: u32) -> Vec<PathBuf> {
+        // Beside a single file may lie anything; and nobody writes where a store is.
+        let own = self.folder.join("runner.toml").is_file() && !self.folder.join(".roofline").exists();
+        let cache = home::cache();
+        let caches = self.own_environment(threads).into_values().map(PathBuf::from);
+        let caches = caches.filter(|path| path.starts_with(&cache) && *path != cache);
+        // One that cannot be made cannot be written to either: its library says so, or does without.
+        let made = caches.filter(|path| std::fs::create_dir_all(path).is_ok());
+        own.then(|| self.folder.clone()).into_iter().chain(made).collect()
     }
 
     /// The whole environment of a process that may use `threads` threads.
@@ -173,6 +211,7 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
         requirements,
         download: wire.download,
         environment: wire.environment,
+        isolated: true,
     })
 }
 

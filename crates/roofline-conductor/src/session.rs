@@ -3,7 +3,8 @@
 use crate::audit::{self, Waiting};
 use crate::channel::{Channel, ReceiveError};
 use crate::failure::{Failure, Stop};
-use crate::keeper::{End, Keeper, Start, children_of};
+use crate::isolation::{Isolation, Sandbox};
+use crate::keeper::{End, Keeper, Start};
 use crate::runners::RunnerSpec;
 use crate::sys::signals;
 use roofline_core::protocol::{
@@ -40,6 +41,12 @@ impl Limits {
 pub struct Session {
     pub pid: i32,
     pub hello: Hello,
+    /// How it is kept from the world outside.
+    pub isolation: Isolation,
+    /// Its parent, to which what it leaves behind comes.
+    warden: i32,
+    /// Bytes of the tensors that it holds, and the most that it ever held.
+    given: (u64, u64),
     channel: Channel,
     next: u64,
     limits: Limits,
@@ -56,6 +63,7 @@ impl Session {
         threads: u32,
         cores: &[u32],
         limits: Limits,
+        sandbox: Sandbox,
     ) -> Result<Session, Stop> {
         let (ours, theirs) = UnixStream::pair()?;
         let (reader, writer) = io::pipe()?;
@@ -67,10 +75,16 @@ impl Session {
             // A backstop above the watched limit: address space that is reserved and never touched
             // counts here, so there is room for it.
             data_limit: limits.memory.saturating_mul(4),
+            memory: limits.memory,
+            isolated: spec.isolated && sandbox != Sandbox::Off,
+            writable: spec.writable_folders(threads),
         };
-        let pid = keeper.spawn(start, theirs.as_fd(), writer.as_fd()).map_err(|error| {
+        let started = keeper.spawn(start, theirs.as_fd(), writer.as_fd()).map_err(|error| {
+            if error.kind() == io::ErrorKind::BrokenPipe {
+                return Stop::Own(error);
+            }
             let why = format!("`{}` could not be started: {error}; {}", spec.command[0], spec.hint);
-            Failure::new(Status::Crashed, why)
+            Failure::new(Status::Crashed, why).into()
         })?;
         drop((theirs, writer));
         let channel = Channel::new(ours, MAX_LINE);
@@ -82,13 +96,33 @@ impl Session {
             offers: Vec::new(),
             notes: Default::default(),
         };
-        let (log, waiting) = (Log::follow(reader), Waiting::of(pid));
-        let mut session = Session { pid, hello, channel, next: 1, limits, log, waiting };
+        let pid = started.pid;
+        let mut session = Session {
+            pid,
+            hello,
+            isolation: started.isolation,
+            warden: started.warden,
+            given: (0, 0),
+            channel,
+            next: 1,
+            limits,
+            log: Log::follow(reader),
+            waiting: Waiting::of(pid),
+        };
+        if let (Sandbox::Required, Some(weakness)) = (sandbox, session.isolation.weakness()) {
+            let why = format!("cannot be isolated in full, as `--sandbox required` demands: {weakness}");
+            return Err(session.fail(keeper, Failure::new(Status::Refused, why)));
+        }
         let ask = Ask::Hello { protocol: VERSION };
         session.hello = session.ask(keeper, ask, &[], limits.patience_at_start()).inspect_err(|_| {
             // One that refuses to say who it is lives on otherwise.
             let _ = keeper.kill(pid);
         })?;
+        if let Err(breach) = spec.may_offer(&session.hello) {
+            let told = session.bye();
+            session.end(keeper, told);
+            return Err(Failure::new(Status::Protocol, format!("the runner {breach}")).into());
+        }
         Ok(session)
     }
 
@@ -121,25 +155,39 @@ impl Session {
         if self.channel.has_unread() {
             return Err(self.fail(keeper, Failure::new(Status::Protocol, "spoke without being asked")));
         }
+        self.hand_over(&ask, fds);
+        let is_visit = matches!(ask, Ask::Visit { .. });
         let question = Question { id, ask };
         let line = serde_json::to_string(&question).map_err(io::Error::other)?;
         if self.channel.send(&line, fds).is_err() {
-            let failure = self.classify_end(keeper, &[]);
+            let failure = self.classify_end(keeper, &[])?;
             return Err(self.fail(keeper, failure));
         }
         let mut greedy = None;
-        let (pid, limit) = (self.pid, self.limits.memory);
+        let (pid, limit, given) = (self.pid, self.limits.memory, self.given.1);
+        let look = || audit::own_memory(pid, given).filter(|memory| *memory > limit);
         let mut last_look = Instant::now();
         let received = self.channel.receive(Instant::now() + patience, tick, || {
             meanwhile();
             if last_look.elapsed() >= TICK {
                 last_look = Instant::now();
-                greedy = audit::private_memory(pid).filter(|memory| *memory > limit);
+                greedy = look();
             }
             // A signal that came before the wait does not interrupt it.
             greedy.is_none() && !signals::interrupted()
         });
+        // What was taken between two looks may be held ever after.
+        if received.is_ok() && !is_visit {
+            greedy = look();
+        }
         let failure = match received {
+            Ok(_) | Err(ReceiveError::Deadline) if greedy.is_some() => {
+                let (held, limit) = (Bytes(greedy.unwrap_or_default()), Bytes(limit));
+                Failure::new(
+                    Status::OutOfMemory,
+                    format!("held {held} of memory of its own; {limit} is the limit"),
+                )
+            }
             Ok(_) if !self.channel.take_fds().is_empty() => {
                 Failure::new(Status::Protocol, "sent descriptors, which nobody asked for")
             }
@@ -150,17 +198,13 @@ impl Session {
             },
             Err(ReceiveError::Interrupted) => return Err(Stop::Interrupted),
             Err(ReceiveError::Deadline) if signals::interrupted() => return Err(Stop::Interrupted),
-            Err(ReceiveError::Deadline) => match greedy {
-                Some(memory) => Failure::new(
-                    Status::OutOfMemory,
-                    format!("held {} of private memory; {} is the limit", Bytes(memory), Bytes(limit)),
-                ),
-                None => Failure::new(Status::Timeout, format!("no answer within {patience:.1?}")),
-            },
+            Err(ReceiveError::Deadline) => {
+                Failure::new(Status::Timeout, format!("no answer within {patience:.1?}"))
+            }
             Err(ReceiveError::TooLong(most)) => {
                 Failure::new(Status::Protocol, format!("sent a line longer than {most} bytes"))
             }
-            Err(ReceiveError::Closed(rest)) => self.classify_end(keeper, &rest),
+            Err(ReceiveError::Closed(rest)) => self.classify_end(keeper, &rest)?,
             Err(ReceiveError::Io(error)) => return Err(error.into()),
         };
         Err(self.fail(keeper, failure))
@@ -175,18 +219,36 @@ impl Session {
     /// Makes sure that nothing is left of a process that was told to end.
     pub fn end(&mut self, keeper: &mut Keeper, told: bool) {
         let polite = told && keeper.wait(self.pid, Duration::from_millis(300)).is_ok_and(|end| end.is_some());
-        if !polite || !children_of(self.pid).is_empty() {
+        if !polite {
             let _ = keeper.kill(self.pid);
         }
     }
 
+    /// Processes that the runner has started and that are still there, those whose parents have ended included.
+    pub fn left_running(&self) -> usize {
+        let orphans = audit::children_of(self.warden).into_iter().filter(|pid| *pid != self.pid);
+        orphans.count() + audit::children_of(self.pid).len()
+    }
+
+    /// Keeps account of the tensors that a runner holds.
+    fn hand_over(&mut self, ask: &Ask, fds: &[BorrowedFd]) {
+        if matches!(ask, Ask::Release) {
+            self.given.0 = 0;
+        }
+        let sizes = fds.iter().filter_map(|fd| u64::try_from(rustix::fs::fstat(fd).ok()?.st_size).ok());
+        self.given.0 += sizes.sum::<u64>();
+        // Memory may be given back a while after it was asked for.
+        self.given.1 = self.given.1.max(self.given.0);
+    }
+
     /// What a process that closed its channel died of.
-    fn classify_end(&mut self, keeper: &mut Keeper, rest: &[u8]) -> Failure {
-        let end = keeper.wait(self.pid, Duration::from_secs(1)).ok().flatten();
+    fn classify_end(&mut self, keeper: &mut Keeper, rest: &[u8]) -> Result<Failure, Stop> {
+        // Without the keeper there are no runners; that is no fault of theirs.
+        let end = keeper.wait(self.pid, Duration::from_secs(1))?;
         let words = end.as_ref().map(|_| self.log.last_line()).unwrap_or_default();
         let said = if words.is_empty() { String::new() } else { format!("; its last words: {words}") };
         let out_of_memory = self.log.says("memory allocation of") || self.log.says("MemoryError");
-        match end {
+        Ok(match end {
             Some(End::Signal(_) | End::Exit(_)) if out_of_memory => {
                 Failure::new(Status::OutOfMemory, format!("could not allocate{said}"))
             }
@@ -200,7 +262,7 @@ impl Session {
                 Failure::new(Status::Crashed, format!("exited with code {code} instead of answering{said}"))
             }
             None => Failure::new(Status::Protocol, "closed its channel instead of answering"),
-        }
+        })
     }
 
     fn refused(&self, refusal: Refusal) -> Stop {

@@ -1,9 +1,10 @@
 //! What all rows of a run share: the keeper, the runner processes, the options, the secrets.
 
 use crate::audit::Waiting;
-use crate::checks::Checks;
+use crate::checks::{Check, Checks};
 use crate::clocks::Habits;
 use crate::failure::{Failure, Stop};
+use crate::isolation::Sandbox;
 use crate::keeper::Keeper;
 use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
@@ -41,6 +42,10 @@ pub struct Options {
     /// A difference below this counts as none.
     pub delta: f64,
     pub checks: Checks,
+    /// Whether runners are isolated.
+    pub sandbox: Sandbox,
+    /// Whether a row with a check that is weaker than it should be fails.
+    pub require_held: bool,
 }
 
 impl Options {
@@ -57,6 +62,8 @@ impl Options {
             against: None,
             delta: roofline_core::verdict::DELTA,
             checks: Checks::default(),
+            sandbox: Sandbox::default(),
+            require_held: false,
         }
     }
 }
@@ -101,7 +108,9 @@ impl<'a> Stage<'a> {
                 let why = format!("{} threads on {} cores", seat.threads, available_cores().len());
                 Failure::new(Status::Refused, why)
             })?;
-            let session = Session::start(&mut self.keeper, spec, seat.threads, &cores, self.options.limits)?;
+            let Options { limits, checks, sandbox, .. } = *self.options;
+            let sandbox = if checks.on(Check::Sandbox) { sandbox } else { Sandbox::Off };
+            let session = Session::start(&mut self.keeper, spec, seat.threads, &cores, limits, sandbox)?;
             self.sessions.insert(seat.clone(), session);
         }
         Ok(&self.sessions[seat])

@@ -1,5 +1,6 @@
-//! The conductor's unsafe code: shared memory, starting processes, signals. Nothing else is here.
+//! The conductor's unsafe code: shared memory, starting and restricting processes, signals. Nothing else is here.
 
 pub mod memory;
 pub mod process;
+pub mod restrict;
 pub mod signals;

@@ -3,8 +3,8 @@
 use crate::audit::{self, Usage};
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
-use crate::keeper::children_of;
 use crate::lane::Lane;
+use crate::session::Session;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
 use crate::visit::Seen;
@@ -81,10 +81,17 @@ pub fn audit(
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
     check_cores(stage, lane, case, seen)?;
     let suspect = |why: String| Err(Failure::new(Status::Suspect, why).into());
+    let allowed = lane.seat.threads.max(1);
+    if stage.options.checks.on(Check::Threads)
+        && case.device == Device::Cpu
+        && audit::leaves_cores(pid, &crate::stage::cores_for(allowed).unwrap_or_default())
+    {
+        return suspect("a thread left the cores that it was given".to_owned());
+    }
     if stage.options.checks.on(Check::Children) {
-        let children = children_of(pid);
-        if !children.is_empty() {
-            return suspect(format!("left {} process(es) running", children.len()));
+        let left = stage.session(&lane.seat).map_or(0, Session::left_running);
+        if left > 0 {
+            return suspect(format!("left {left} process(es) running"));
         }
         let sockets = audit::internet_sockets(pid);
         if sockets > 0 {

@@ -52,6 +52,8 @@ pub enum Check {
     Children,
     /// Rounding and flush-to-zero modes.
     FloatMode,
+    /// Isolation of the process. Network, other priorities, reaching into other processes.
+    Sandbox,
 }
 
 impl Check {
@@ -77,6 +79,7 @@ impl Check {
         Check::Idle,
         Check::Children,
         Check::FloatMode,
+        Check::Sandbox,
     ];
 
     /// Its name in records, tables and documents.
@@ -103,6 +106,7 @@ impl Check {
             Check::Idle => "idle",
             Check::Children => "children",
             Check::FloatMode => "float-mode",
+            Check::Sandbox => "sandbox",
         }
     }
 }

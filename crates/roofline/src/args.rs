@@ -223,9 +223,27 @@ pub struct Measure {
     /// Seed of all inputs, samples and places; a secret one by default
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Isolation of runners: as far as this system has it, or a row that would run without all of it is refused
+    #[arg(long, value_enum, value_name = "HOW", default_value = "best-effort")]
+    pub sandbox: SandboxArg,
+    /// What evidence rows need: any, or every check held in full, so that a row with a weaker one is suspect
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "any")]
+    pub require_evidence: EvidenceArg,
     /// Show the plan and its time, and do nothing
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SandboxArg {
+    BestEffort,
+    Required,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum EvidenceArg {
+    Any,
+    Held,
 }
 
 #[derive(Debug, Args)]

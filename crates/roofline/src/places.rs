@@ -4,7 +4,7 @@ use crate::args::Places;
 use crate::commands::offers::is_folder;
 use crate::error::{Problem, tell};
 use crate::house;
-use roofline_conductor::runners::{self, RunnerSpec};
+use roofline_conductor::runners::{self, RESERVED, RunnerSpec};
 use roofline_core::nearest::nearest;
 use roofline_core::suite::Suite;
 use std::path::{Path, PathBuf};
@@ -135,6 +135,14 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
                 }
             };
             let why = format!("two runners are called `{}`: {place} and `{}`", spec.name, at.display());
+            return Err(Problem::usage(why, hint));
+        }
+        if RESERVED.contains(&spec.name.as_str()) && !spec.is_built_in() {
+            let hint = match &spec.named {
+                Some(("--python" | "--lib", _)) => "give the file another name".to_owned(),
+                _ => format!("give it another `name`, in `{}`", spec.folder.join("runner.toml").display()),
+            };
+            let why = format!("a runner cannot be called `{}`: the name is the house's own", spec.name);
             return Err(Problem::usage(why, hint));
         }
     }

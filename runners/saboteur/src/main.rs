@@ -6,6 +6,7 @@
 
 mod crashed;
 mod deceit;
+mod escapes;
 mod everyday;
 mod fickle;
 mod fuzz;

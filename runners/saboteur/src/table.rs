@@ -5,7 +5,7 @@
 //! it does. On other sizes of the same operations it behaves alike. `saboteur --table` prints the
 //! table as JSON for the tests.
 
-use crate::{crashed, deceit, everyday, fickle, honest_rows, protocol, resources, suspect, wrong};
+use crate::{crashed, deceit, escapes, everyday, fickle, honest_rows, protocol, resources, suspect, wrong};
 use roofline_core::record::Status;
 use roofline_runner::protocol::Question;
 use roofline_runner::{Channel, Job, Ready, Refusal};
@@ -76,6 +76,24 @@ pub(crate) const ROWS: &[Row] = rows! {
         noisy_stdout            [SOFTMAX] "C2 10" "prints megabytes on stdout and stderr";
         sleeps_in_warm_up       [SOFTMAX] "C2 23" "sleeps in its first launches, then works as fast as it can";
         slow_start              [SOFTMAX] "" "takes half a second to prepare";
+    }
+    Ok Kernel escapes {
+        signals_others          [SOFTMAX] "C2 41" "tries to signal every process that it can name";
+        reads_memory_of_others  [SOFTMAX] "C2 13" "tries to read the memory of every process that it can name";
+        raises_its_priority     [SOFTMAX] "" "asks to be nice -20";
+        takes_the_core          [SOFTMAX] "" "asks for a real-time scheduler";
+        asks_the_network        [SOFTMAX] "C2 24" "asks for sockets of other families than its own";
+        writes_elsewhere        [SOFTMAX] "C2 38" "tries to write outside its folders";
+    }
+    Crashed Kernel escapes {
+        insists_on_the_network  [SOFTMAX] "C2 24" "computes only if it gets an internet socket";
+    }
+    Suspect Kernel escapes {
+        leaves_its_cores        [SOFTMAX] "" "gives its thread every core of the machine";
+        double_forks            [SOFTMAX] "C2 24" "leaves a process behind that is nobody's child";
+    }
+    OutOfMemory Kernel escapes {
+        shares_memory           [SOFTMAX] "" "touches 1.5 GiB of shared anonymous memory";
     }
     Unsupported Kernel honest_rows {
         says_unsupported        [SOFTMAX] "" "refuses every case";

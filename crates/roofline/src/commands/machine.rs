@@ -6,6 +6,7 @@ use crate::error::{Problem, tell};
 use crate::places;
 use indicatif::{ProgressBar, ProgressStyle};
 use roofline_conductor::failure::Stop;
+use roofline_conductor::isolation::Isolation;
 use roofline_conductor::lock;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::machine::roofs::{self, Extent};
@@ -34,21 +35,44 @@ pub fn run(args: &Args) -> Result<ExitCode, Problem> {
         };
         std::fs::write(path, svg).map_err(|error| Problem::own(format!("{}: {error}", path.display())))?;
     }
-    let text = if args.json { json(&machine, roofs.as_ref()) } else { text(&machine, roofs.as_ref()) };
+    let isolation = isolation()?;
+    let text = if args.json {
+        json(&machine, roofs.as_ref(), &isolation)
+    } else {
+        text(&machine, roofs.as_ref(), &isolation)
+    };
     super::print(&text)?;
     Ok(code)
 }
 
-fn json(machine: &Machine, roofs: Option<&Roofs>) -> String {
+/// How a runner is isolated here: the one inside this binary shows it.
+fn isolation() -> Result<Isolation, Problem> {
+    let program = places::program()?;
+    let limits = Limits { patience: Duration::from_secs(10), memory: 1 << 30 };
+    roofline_conductor::offers::isolation(&program, &RunnerSpec::built_in(&program), limits)
+        .map_err(|why| Problem::own(format!("the runner inside this binary does not start: {why}")))
+}
+
+fn json(machine: &Machine, roofs: Option<&Roofs>, isolation: &Isolation) -> String {
     let fingerprint = machine.fingerprint();
-    let value = serde_json::json!({ "fingerprint": fingerprint, "machine": machine, "roofs": roofs });
+    let value = serde_json::json!({
+        "fingerprint": fingerprint, "machine": machine, "isolation": isolation, "roofs": roofs,
+    });
     format!("{value:#}\n")
 }
 
-fn text(machine: &Machine, roofs: Option<&Roofs>) -> String {
+fn text(machine: &Machine, roofs: Option<&Roofs>, isolation: &Isolation) -> String {
     let mut text = machine.to_string();
     if !text.ends_with('\n') {
         text.push('\n');
+    }
+    if isolation.missing.is_empty() {
+        text.push_str("\nrunners are isolated in full\n");
+    } else {
+        text.push_str("\nwhat isolation of runners lacks here\n");
+    }
+    for missing in &isolation.missing {
+        let _ = writeln!(text, "- {missing}");
     }
     let warnings = machine.warnings();
     if !warnings.is_empty() {

@@ -1,13 +1,14 @@
 //! `roofline check` and `roofline run`: the same way, without and with times.
 
-use crate::args::{Command, Line, Measure, Places};
+use crate::args::{Command, EvidenceArg, Line, Measure, Places, SandboxArg};
 use crate::commands::offers;
 use crate::error::{Problem, tell};
 use crate::{places, select};
 use clap::Parser;
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::isolation::Sandbox;
 use roofline_conductor::machine::Machine;
-use roofline_conductor::plan::{self, Plan, RunnerOffers};
+use roofline_conductor::plan::{self, Plan, PlannedRow, RunnerOffers};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
@@ -110,6 +111,7 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         return Err(nothing_selected(args, &forms, &runners));
     }
     check_against(args, &plan)?;
+    check_twins(&plan)?;
     if args.dry_run {
         crate::commands::print(&describe(&plan, budget))?;
         return Ok(ExitCode::SUCCESS);
@@ -121,6 +123,11 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         quick: args.quick,
         against: args.against.clone(),
         delta: args.delta / 100.0,
+        sandbox: match args.sandbox {
+            SandboxArg::BestEffort => Sandbox::BestEffort,
+            SandboxArg::Required => Sandbox::Required,
+        },
+        require_held: args.require_evidence == EvidenceArg::Held,
         ..Options::new(places::program()?, specs, limits, seed)
     };
     let store = Store::open(&args.places.store)?;
@@ -237,6 +244,26 @@ fn check_against(args: &Measure, plan: &Plan) -> Result<(), Problem> {
     let hint =
         "`--against` names an implementation or a provider that takes part; `-i` and `--runner` bring more";
     Err(Problem::nothing(format!("there is no row of `{against}` to compare with"), hint))
+}
+
+/// Two rows of one name could not be told apart.
+fn check_twins(plan: &Plan) -> Result<(), Problem> {
+    for planned in &plan.cases {
+        for (index, row) in planned.rows.iter().enumerate() {
+            let same = |other: &&PlannedRow| other.implementation == row.implementation;
+            if let Some(other) = planned.rows[..index].iter().find(same) {
+                let why = format!(
+                    "two runners offer `{}` for {}: `{}` and `{}`",
+                    row.implementation, planned.case, other.runner, row.runner
+                );
+                return Err(Problem::usage(
+                    why,
+                    "leave one of them out, or give its implementation another name",
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Says which of the two is missing: a case, or an implementation for the cases there are.

@@ -8,6 +8,7 @@ mod device;
 mod exchange;
 mod install;
 mod interrupts;
+mod isolation;
 mod job;
 mod kernels;
 mod library;

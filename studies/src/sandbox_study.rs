@@ -1,0 +1,117 @@
+//! What isolation costs: one kernel inside and outside of it, as two rows of one case.
+
+use crate::bench::{Kept, build};
+use crate::noise_study::KINDS;
+use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
+use roofline_conductor::runners::{self, RunnerSpec};
+use roofline_conductor::session::Limits;
+use roofline_conductor::stage::Options;
+use roofline_core::record::Record;
+use roofline_core::verdict::Ratio;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// A difference that isolation may make at most.
+const MOST: f64 = 0.003;
+
+/// The hub, inside; and the same code under another name, inside and outside.
+const HUB: &str = "knob/a";
+const OTHER: &str = "knob/b";
+const OUTSIDE: &str = "outside";
+
+/// What one kind showed.
+#[derive(Clone, Debug)]
+pub struct Line {
+    kind: &'static str,
+    /// Speed outside over speed inside; and, as a control, of the same code inside over inside.
+    outside: Result<Ratio, String>,
+    inside: Result<Ratio, String>,
+}
+
+/// Measures every kind once, with `budget` for each comparison.
+pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::Result<Vec<Line>> {
+    let binaries = build(&["-p", "roofline", "-p", "knob"])?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knob");
+    let inside = runners::read(&folder, &binaries).map_err(io::Error::other)?;
+    let mut outside = inside.clone();
+    outside.name = OUTSIDE.to_owned();
+    outside.isolated = false;
+    let row = |implementation: &str, spec: &RunnerSpec| PlannedRow {
+        implementation: implementation.to_owned(),
+        runner: spec.name.clone(),
+        offered: true,
+    };
+    let mut lines = Vec::new();
+    for kind in &KINDS {
+        let case = kind.case.parse().map_err(io::Error::other)?;
+        let rows = vec![row(HUB, &inside), row(OTHER, &inside), row(OTHER, &outside)];
+        let plan = Plan { cases: vec![PlannedCase { case, rows, probes: Vec::new(), has_device: true }] };
+        let limits = Limits { patience: Duration::from_secs(10), memory: 2 << 30 };
+        let options = Options {
+            budget: Some(budget),
+            against: Some(HUB.to_owned()),
+            delta: MOST,
+            ..Options::new(binaries.join("roofline"), vec![inside.clone(), outside.clone()], limits, seed)
+        };
+        let facts = RunFacts { run: "sandbox-study".to_owned(), machine: String::new() };
+        let mut kept = Kept(Vec::new());
+        if conduct(&plan, &options, &facts, &[], &mut kept)? == Finish::Interrupted {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let ratio = |runner: &str| {
+            let own = |record: &&Record| record.implementation == OTHER && record.provenance.runner == runner;
+            let record = kept.0.iter().find(own).ok_or("no record")?;
+            let comparison = record.rounds.as_ref().and_then(|rounds| rounds.comparison());
+            comparison
+                .map(|comparison| comparison.speed)
+                .ok_or_else(|| format!("{}: {}", record.status, record.why))
+        };
+        let line = Line { kind: kind.name, outside: ratio(OUTSIDE), inside: ratio(&inside.name) };
+        report(&describe(std::slice::from_ref(&line)));
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+/// Whether every kind is as fast inside as outside, as far as its interval tells.
+pub fn is_free(lines: &[Line]) -> bool {
+    lines.iter().all(|line| line.outside.as_ref().is_ok_and(|ratio| verdict(ratio) == WITHIN))
+}
+
+const WITHIN: &str = "within";
+
+fn verdict(ratio: &Ratio) -> &'static str {
+    let (off, half) = ((ratio.value - 1.0).abs(), ratio.half_width());
+    if off + half <= MOST {
+        WITHIN
+    } else if off - half > MOST {
+        "outside"
+    } else {
+        "not decided"
+    }
+}
+
+/// A line for each kind.
+pub fn describe(lines: &[Line]) -> String {
+    let show = |ratio: &Result<Ratio, String>| match ratio {
+        Ok(ratio) => format!(
+            "{:+.2} % ±{:.2}, {} ±{:.1} %",
+            100.0 * (ratio.value - 1.0),
+            100.0 * ratio.half_width(),
+            verdict(ratio),
+            100.0 * MOST
+        ),
+        Err(why) => why.clone(),
+    };
+    let line = |line: &Line| {
+        format!(
+            "{:<7} outside over inside: {}; inside over inside: {}",
+            line.kind,
+            show(&line.outside),
+            show(&line.inside)
+        )
+    };
+    lines.iter().map(line).collect::<Vec<_>>().join("\n")
+}
