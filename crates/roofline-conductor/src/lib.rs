@@ -5,6 +5,7 @@
 //! runner processes, `instance` is the memory they share.
 
 mod audit;
+mod cause;
 mod channel;
 pub mod checks;
 pub mod conduct;
@@ -24,6 +25,7 @@ mod rounds;
 pub mod runners;
 mod sample;
 pub mod session;
+mod shapes;
 pub mod stage;
 pub mod sys;
 mod timing;

@@ -52,9 +52,10 @@ pub fn ask(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<Hello, S
     let cores = cores_for(1).unwrap_or_default();
     match Session::start(&mut keeper, spec, 1, &cores, limits) {
         Ok(mut session) => {
-            let hello = session.hello.clone();
+            let mut hello = session.hello.clone();
             let told = session.bye();
             session.end(&mut keeper, told);
+            spec.add_conditions(&mut hello)?;
             Ok(hello)
         }
         Err(Stop::Row(failure)) => Err(failure.why),

@@ -13,6 +13,7 @@ mod near;
 
 pub use near::{ENOUGH, suggestion};
 
+use crate::case::Case;
 use std::fmt;
 use std::str::FromStr;
 
@@ -134,6 +135,16 @@ impl Condition {
         let mut axes: Vec<String> = axes.collect();
         axes.dedup();
         Err(format!("needs {broken}; {}", axes.join(", ")))
+    }
+
+    /// Whether a case fits, as [`Condition::holds`] says it.
+    pub fn admits(&self, case: &Case) -> Result<(), String> {
+        self.holds(Sizes { names: &case.operation.axis_names(), values: &case.sizes })
+    }
+
+    /// What shapes and places of tensors depend on: contents aside.
+    pub fn ground(&self) -> Condition {
+        Condition { finite: false, flushes_denormals: false, ..self.clone() }
     }
 
     /// Says which axis a condition names that is not among `names`.

@@ -8,6 +8,7 @@ mod fickle;
 mod hello;
 mod honest;
 mod honest_rows;
+mod needs;
 mod protocol;
 mod resources;
 mod suspect;
@@ -126,6 +127,7 @@ fn offers(row: &Row) -> Vec<Offer> {
                 about: row.about.to_owned(),
                 parallel: case.threads > 1 || row.cases.iter().any(|case| case.contains("/threads=")),
                 devices: cpu(),
+                requires: row.requires.to_owned(),
             });
         }
     }

@@ -63,6 +63,7 @@ impl RunnerSpec {
             requirements: None,
             download: String::new(),
             environment,
+            requires: BTreeMap::new(),
             name,
         })
     }
