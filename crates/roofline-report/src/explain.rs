@@ -55,6 +55,9 @@ pub fn explain(record: &Record, style: Style) -> String {
     if !record.reproduce.is_empty() {
         text += &format!("{:INDENT$}{}\n", "reproduce", escape(&record.reproduce));
     }
+    if !record.gate.replay.is_empty() {
+        text += &format!("{:INDENT$}{}\n", "by hand", escape(&record.gate.replay));
+    }
     text
 }
 

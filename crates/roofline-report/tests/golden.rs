@@ -252,6 +252,7 @@ fn wrong() -> Record {
             score: 0.25,
             fault: Some(fault),
             seen_in: "the case itself, fill `uniform`, launch 2".to_owned(),
+            replay: format!("roofline job {SOFTMAX}@mine/fast --placement end --fill uniform --seed 11"),
             ..Gate::default()
         },
         // Taken before the fault was seen: a wrong row shows no time all the same.
