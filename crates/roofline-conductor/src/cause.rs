@@ -25,8 +25,11 @@ pub fn tell(stage: &mut Stage, case: &Case, shape: &Case, lane: &mut Lane) -> Re
         Status::Crashed | Status::Unsupported => sizes(stage, case, shape, lane, &failure.why)?,
         _ => None,
     };
-    if let (Some(told), Some(failure)) = (told, &mut lane.failure) {
-        failure.why = told;
+    match (told, &mut lane.failure) {
+        (Some(told), Some(failure)) => failure.why = told,
+        // A plain no has nothing to look at by hand.
+        (None, Some(failure)) if failure.status == Status::Unsupported => failure.seen_on = None,
+        _ => {}
     }
     Ok(())
 }

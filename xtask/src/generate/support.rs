@@ -130,7 +130,11 @@ mod tests {
         let odd = |old: &str, new: &str| at_odds(page, &page.replace(old, new));
         assert_eq!(odd("1.2, on cpu", "1.3 for AVX2, on cpu, cuda:0"), [""; 0]);
         assert_eq!(odd("| `cpu/amx` | i8 | |\n", ""), [""; 0], "not every processor has it");
-        assert_eq!(odd("f16 on cuda", "f16 on cuda if cols > 1, finite"), [""; 0], "a condition is none of its names");
+        assert_eq!(
+            odd("f16 on cuda", "f16 on cuda if cols > 1, finite"),
+            [""; 0],
+            "a condition is none of its names"
+        );
         assert_eq!(
             odd("|  | f32 |", "|  | f32 f64 |"),
             ["`x/b softmax f64 on cpu` is offered and not on the page"]
