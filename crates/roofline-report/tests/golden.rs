@@ -386,6 +386,15 @@ fn probes_are_shown_when_there_is_nothing_else() {
 }
 
 #[test]
+fn a_condition_stands_in_the_notes_of_its_row() {
+    let mut record = measured();
+    record.provenance.notes.insert("requires".to_owned(), "cols % 16 == 0, finite".to_owned());
+    let report = Report { run: None, records: &[record], sort: Sort::Case };
+    let table = (Format::find("markdown").unwrap().write)(&report, Style::default());
+    assert!(table.contains("requires cols % 16 == 0, finite"), "{table}");
+}
+
+#[test]
 fn a_row_above_its_limit_says_so() {
     let shown = |above: f64| {
         let mut record = measured();
