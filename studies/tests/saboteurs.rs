@@ -100,7 +100,7 @@ fn needs_that_are_declared_are_noted_and_make_checks_weaker() {
         let found: Vec<_> = checks.map(|checked| (checked.check, checked.why.as_str())).collect();
         match weaker {
             None => {
-                assert!(!found.iter().any(|(check, _)| *check == Check::OtherShapes), "{name}: {found:?}")
+                assert!(!found.iter().any(|(check, _)| *check == Check::OtherShapes), "{name}: {found:?}");
             }
             Some((check, why)) => {
                 let holds = |found: &(Check, &str)| found.0 == check && found.1.contains(why);
@@ -117,7 +117,7 @@ fn needs_that_are_not_are_told_by_their_cause() {
     let record = record_of(&bench, "whole-vectors-elsewhere");
     assert_eq!(record.why, "needs cols % 16 == 0; cols is 1000");
     let record = record_of(&bench, "whole-vectors-in-secret");
-    for part in ["a size that only the gate tries", "no whole vectors", "requires = \"rows % 64 == 0\""] {
+    for part in ["a size that only the gate tries", "no whole vectors", "requires = \"cols % 16 == 0\""] {
         assert!(record.why.contains(part), "{}", record.why);
     }
     let record = record_of(&bench, "aligned-loads-in-secret");

@@ -98,18 +98,17 @@ impl Condition {
     }
 }
 
-/// A condition that a kernel may have meant which takes `own` sizes and not `refused` ones: the first axis
-/// on which they differ in a power of two, else the first that is smaller.
+/// A condition that a kernel may have meant which takes `own` sizes and not `refused` ones: the last axis,
+/// along which vectors lie, on which they differ in a power of two, else the last that is smaller.
 pub fn suggestion(names: &[&str], own: &[u64], refused: &[u64]) -> Option<String> {
-    let axes = || names.iter().copied().zip(own.iter().copied().zip(refused.iter().copied()));
+    let axes = || names.iter().zip(own.iter().zip(refused)).rev();
     let multiple = axes().find_map(|(name, (own, refused))| {
-        let power = 1 << own.trailing_zeros().min(6);
-        (power > 1 && refused % power != 0).then(|| format!("{name} % {power} == 0"))
+        let power = 1 << own.trailing_zeros().min(4);
+        (refused % power != 0).then(|| format!("{name} % {power} == 0"))
     });
     // A kernel of vectors is more often for whole ones than for many.
     multiple.or_else(|| {
-        axes()
-            .find(|(_, (own, refused))| refused < own)
-            .map(|(name, (own, _))| format!("{name} >= {}", own.min(16)))
+        let (name, (own, refused)) = axes().find(|(_, (own, refused))| refused < own)?;
+        Some(format!("{name} >= {}", (refused + 1).next_power_of_two().min(*own)))
     })
 }

@@ -120,9 +120,9 @@ fn conditions_that_leave_few_sizes_are_known() {
 
 #[test]
 fn suggestions_take_the_case_and_not_what_was_refused() {
-    assert_eq!(suggestion(&["rows", "cols"], &[64, 1008], &[3, 103]).unwrap(), "rows % 64 == 0");
-    assert_eq!(suggestion(&["rows", "cols"], &[3, 1008], &[3, 103]).unwrap(), "cols % 16 == 0");
-    assert_eq!(suggestion(&["rows", "cols"], &[3, 1001], &[3, 5]).unwrap(), "cols >= 16");
+    assert_eq!(suggestion(&["rows", "cols"], &[64, 1008], &[3, 103]).unwrap(), "cols % 16 == 0");
+    assert_eq!(suggestion(&["rows", "cols"], &[64, 1008], &[3, 32]).unwrap(), "rows % 16 == 0");
+    assert_eq!(suggestion(&["rows", "cols"], &[3, 1001], &[3, 21]).unwrap(), "cols >= 32");
     assert_eq!(suggestion(&["rows", "cols"], &[3, 5], &[3, 5]), None);
 }
 
