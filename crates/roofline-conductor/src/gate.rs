@@ -93,11 +93,11 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
         if prepared.is_none() {
             seen_on(lane, shape, placement, Fill::Uniform, 1);
             cause::tell(stage, case, shape, lane)?;
-        } else if let (Placement::FlushEnd { align }, gap @ 1..) = (placement, instance.gap()) {
-            lane.weaker(
-                Check::Guards,
-                format!("aligned to {align} bytes, data ended up to {gap} bytes before the unreadable page"),
-            );
+        } else if let (Placement::FlushEnd { align }, 1..) = (placement, instance.gap()) {
+            let most = align - 1;
+            let why =
+                format!("aligned to {align} bytes, data ends up to {most} bytes before the unreadable page");
+            lane.weaker(Check::Guards, why);
         }
     }
     let prepared: Vec<usize> = (0..lanes.len()).filter(|i| in_trial(&lanes[*i])).collect();
