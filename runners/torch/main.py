@@ -3,21 +3,20 @@
 bf16 and f16 accumulate in f32 and are rounded once, at the output, as the cases declare. Where a
 function of the library rounds in between (`rms_norm`), it is offered for the wide types only and the
 formula is written out for the others. oneDNN's bf16 products in AMX tiles let an infinity or NaN of one row
-spread to others, so where a processor has AMX they are offered without it alone. On a GPU products keep
+spread to others, so where a processor has AMX they require finite inputs. On a GPU products keep
 their sums in f32, and a sample ends when the device has finished; `rms_norm` gives NaN there where 0 is
 due (tried on torch 2.11, which is not the pinned version), and is not offered.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import cache, partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
 
-from roofline_runner import Job, Runner, Unsupported  # before torch: this binds the clock
+from roofline_runner import Job, Runner  # before torch: this binds the clock
 
 try:
     import torch
@@ -31,9 +30,11 @@ torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompil
 
 WIDE = ["f64", "f32"]
 FLOATS = [*WIDE, "f16", "bf16"]
-AMX = torch.cpu._is_amx_tile_supported()
-PRODUCTS = [*(dtype for dtype in FLOATS if dtype != "bf16" or not AMX), "i8"]
-GPU_PRODUCTS = [*FLOATS, "i8"]
+PRODUCTS = ["f64", "f32", "f16", "i8"]
+# What products in bf16 require on this processor.
+FOR_TILES = "finite" if torch.cpu._is_amx_tile_supported() else ""
+# What torch._int_mm requires on a GPU.
+FOR_INTEGERS = "m > 16, n % 8 == 0, k % 8 == 0"
 ANYWHERE = ["cpu", "cuda"]
 EPSILON = 1e-6
 
@@ -74,22 +75,24 @@ def rms_norm_by_formula(job: Job):
     return partial(normalise, *tensors(job))
 
 
-@runner.implementation("torch/without-amx", operation="matmul.nn", dtypes=["bf16"], parallel=True)
-@runner.implementation("torch/without-amx", operation="matmul", dtypes=["bf16"], parallel=True)
-def matmul_without_amx(job: Job):
-    """torch.mm with `out`, oneDNN held to AVX-512."""
-    # Read by oneDNN at its first product; a process of the conductor serves one implementation.
-    os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX512_CORE_BF16"
-    return matmul(job)
+def product(name: str):
+    """Offers a function for both forms of the product, in all types and on all devices."""
+
+    def register(prepare):
+        for operation in ("matmul", "matmul.nn"):
+            offer = partial(runner.implementation, name, operation=operation)
+            offer(dtypes=PRODUCTS, parallel=True)(prepare)
+            offer(dtypes=["bf16"], parallel=True, requires=FOR_TILES)(prepare)
+            offer(dtypes=FLOATS, devices=["cuda"])(prepare)
+            offer(dtypes=["i8"], devices=["cuda"], requires=FOR_INTEGERS)(prepare)
+        return prepare
+
+    return register
 
 
-@runner.implementation("torch/eager", operation="matmul.nn", dtypes=GPU_PRODUCTS, devices=["cuda"])
-@runner.implementation("torch/eager", operation="matmul", dtypes=GPU_PRODUCTS, devices=["cuda"])
-@runner.implementation("torch/eager", operation="matmul.nn", dtypes=PRODUCTS, parallel=True)
-@runner.implementation("torch/eager", operation="matmul", dtypes=PRODUCTS, parallel=True)
+@product("torch/eager")
 def matmul(job: Job):
     """torch.mm with `out`; torch._int_mm for i8."""
-    refuse_odd_integers(job)
     a, b, c = tensors(job)
     return partial(multiply, a, b if job.variant == "nn" else b.t(), c)
 
@@ -112,21 +115,10 @@ def compiled_rms_norm(job: Job):
     return compiled(job, normalise)
 
 
-@runner.implementation("torch/compile", operation="matmul.nn", dtypes=GPU_PRODUCTS, devices=["cuda"])
-@runner.implementation("torch/compile", operation="matmul", dtypes=GPU_PRODUCTS, devices=["cuda"])
-@runner.implementation("torch/compile", operation="matmul.nn", dtypes=PRODUCTS, parallel=True)
-@runner.implementation("torch/compile", operation="matmul", dtypes=PRODUCTS, parallel=True)
+@product("torch/compile")
 def compiled_matmul(job: Job):
     """torch.compile of torch.mm, of torch._int_mm for i8."""
-    refuse_odd_integers(job)
     return compiled(job, multiply_rows if job.variant == "" else multiply)
-
-
-def refuse_odd_integers(job: Job):
-    """torch._int_mm on a GPU wants more than 16 rows, and multiples of 8 in the other axes."""
-    m, n, k = (job.axes[axis] for axis in "mnk")
-    if job.dtype == "i8" and job.device != "cpu" and (m <= 16 or n % 8 or k % 8):
-        raise Unsupported("torch._int_mm on a GPU wants m above 16, and n and k in multiples of 8")
 
 
 def compiled(job: Job, function):

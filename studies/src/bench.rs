@@ -7,6 +7,7 @@ use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
 use roofline_core::case::Case;
+use roofline_core::condition::Condition;
 use roofline_core::protocol::Offer;
 use roofline_core::record::Record;
 use roofline_core::turn::Turn;
@@ -23,6 +24,7 @@ pub struct Bench {
     runners: Vec<RunnerSpec>,
     /// How long an answer is waited for.
     pub patience: Duration,
+    saboteurs: Vec<Saboteur>,
 }
 
 /// One saboteur, as its own table tells.
@@ -35,6 +37,8 @@ pub struct Saboteur {
     pub about: String,
     /// The row of the table of exploits that it plays.
     pub plays: String,
+    /// What it declares to require.
+    pub requires: String,
 }
 
 #[derive(Deserialize)]
@@ -50,14 +54,14 @@ impl Bench {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut runners = vec![RunnerSpec::built_in(&program)];
         runners.push(runners::read(&repository.join("runners/saboteur"), &folder).map_err(io::Error::other)?);
-        Ok(Bench { program, runners, patience: Duration::from_secs(3) })
+        let output = Command::new(program.with_file_name("saboteur")).arg("--table").output()?;
+        let table: Table = serde_json::from_slice(&output.stdout)?;
+        Ok(Bench { program, runners, patience: Duration::from_secs(3), saboteurs: table.implementations })
     }
 
     /// The saboteurs and the status that each must get.
     pub fn saboteurs(&self) -> io::Result<Vec<Saboteur>> {
-        let output = Command::new(self.program.with_file_name("saboteur")).arg("--table").output()?;
-        let table: Table = serde_json::from_slice(&output.stdout)?;
-        Ok(table.implementations)
+        Ok(self.saboteurs.clone())
     }
 
     /// The same with a saboteur that has more words on its command line.
@@ -66,7 +70,8 @@ impl Bench {
         for spec in runners.iter_mut().filter(|spec| spec.name == "saboteur") {
             spec.command.extend_from_slice(words);
         }
-        Bench { program: self.program.clone(), runners, patience: self.patience }
+        let (program, saboteurs) = (self.program.clone(), self.saboteurs.clone());
+        Bench { program, runners, patience: self.patience, saboteurs }
     }
 
     /// The same with another time for one launch.
@@ -84,6 +89,13 @@ impl Bench {
         Ok(offers.into_iter().filter(|offer| !is_limit(&offer.implementation)).collect())
     }
 
+    /// What a saboteur declares to require.
+    fn required_by(&self, implementation: &str) -> Condition {
+        let of = |saboteur: &&Saboteur| saboteur.implementation == implementation;
+        let found = self.saboteurs.iter().find(of).map(|saboteur| saboteur.requires.parse());
+        found.map_or_else(Condition::default, |condition| condition.expect("a saboteur's condition is one"))
+    }
+
     /// Takes the implementations through a case, in order, and returns their records.
     pub fn run(
         &self,
@@ -97,6 +109,7 @@ impl Bench {
             implementation: (*implementation).to_owned(),
             runner: implementation.split('/').next().unwrap_or_default().to_owned(),
             offered: true,
+            requires: self.required_by(implementation),
         };
         let rows = implementations.iter().map(row).collect();
         let plan = Plan {

@@ -42,6 +42,7 @@ pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::R
         implementation: implementation.to_owned(),
         runner: spec.name.clone(),
         offered: true,
+        requires: Default::default(),
     };
     let mut lines = Vec::new();
     for kind in &KINDS {

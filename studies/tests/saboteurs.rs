@@ -1,7 +1,9 @@
 //! Every saboteur gets its status through the whole conductor, and every check is needed.
 
 use roofline_conductor::checks::{Check, Checks};
-use roofline_core::record::Status;
+use roofline_core::check::Standing;
+use roofline_core::pattern::Pattern;
+use roofline_core::record::{Record, Status};
 use std::sync::{Mutex, MutexGuard};
 use studies::bench::{Bench, Saboteur};
 use studies::gate_mutations::{BUDGET, budget_without, face};
@@ -70,6 +72,64 @@ fn greed_is_out_of_memory() {
 fn odd_but_honest_ones_are_ok() {
     face_all("ok");
     face_all("unsupported");
+}
+
+/// The record of one saboteur, which must have its status.
+fn record_of(bench: &Bench, name: &str) -> Record {
+    let saboteurs = bench.saboteurs().unwrap();
+    let saboteur = saboteurs.iter().find(|one| one.implementation == format!("saboteur/{name}")).unwrap();
+    let record = face(bench, saboteur, &saboteur.cases[0], 7, Some(BUDGET), Checks::default()).unwrap();
+    assert_eq!(record.status.name(), saboteur.status, "{name}: {}", record.why);
+    record
+}
+
+#[test]
+fn needs_that_are_declared_are_noted_and_make_checks_weaker() {
+    let _turn = take_turn();
+    let bench = Bench::new().unwrap();
+    for (name, requires, weaker) in [
+        ("whole-vectors", "cols % 16 == 0", None),
+        ("one-width", "cols == 1000", Some((Check::OtherShapes, "leaves 0 other sizes of cols"))),
+        ("aligned-loads", "align 32", Some((Check::Guards, "before the unreadable page"))),
+        ("finite-only", "finite", Some((Check::Families, "requires finite inputs"))),
+        ("flushes", "flushes denormals", Some((Check::Bound, "flushes denormals"))),
+    ] {
+        let record = record_of(&bench, name);
+        assert_eq!(record.provenance.notes["requires"], requires, "{name}");
+        let checks = record.evidence.checks.iter().filter(|checked| checked.standing == Standing::Weaker);
+        let found: Vec<_> = checks.map(|checked| (checked.check, checked.why.as_str())).collect();
+        match weaker {
+            None => {
+                assert!(!found.iter().any(|(check, _)| *check == Check::OtherShapes), "{name}: {found:?}");
+            }
+            Some((check, why)) => {
+                let holds = |found: &(Check, &str)| found.0 == check && found.1.contains(why);
+                assert!(found.iter().any(holds), "{name}: {found:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn needs_that_are_not_are_told_by_their_cause() {
+    let _turn = take_turn();
+    let bench = Bench::new().unwrap();
+    let record = record_of(&bench, "whole-vectors-elsewhere");
+    assert_eq!(record.why, "needs cols % 16 == 0; cols is 1000");
+    let record = record_of(&bench, "whole-vectors-in-secret");
+    for part in ["a size that only the gate tries", "no whole vectors", "requires = \"cols % 16 == 0\""] {
+        assert!(record.why.contains(part), "{}", record.why);
+    }
+    let record = record_of(&bench, "aligned-loads-in-secret");
+    assert!(record.why.contains("SIGSEGV") && record.why.contains("declare `align 32`"), "{}", record.why);
+    assert!(record.gate.replay.contains(" --placement end --fill "), "{}", record.gate.replay);
+    let record = record_of(&bench, "flushes-in-secret");
+    let pattern = record.gate.fault.unwrap().pattern.unwrap();
+    assert_eq!(pattern, Pattern::DenormalsFlushed);
+    assert!(pattern.to_string().contains("crtfastmath.o"), "{pattern}");
+    // A read past the end is no matter of alignment or size.
+    let record = record_of(&bench, "reads-after-end");
+    assert!(!record.why.contains("align") && !record.why.contains("declare"), "{}", record.why);
 }
 
 /// For each check one saboteur that it alone catches.

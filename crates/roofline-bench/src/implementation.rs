@@ -16,6 +16,8 @@ pub trait Implementation: Sized + 'static {
     const ABOUT: &'static str = "";
     /// Whether it uses more than one thread when it may.
     const PARALLEL: bool = false;
+    /// What it requires of a case, where it is not right for all: `cols % 16 == 0, align 32`.
+    const REQUIRES: &'static str = "";
     /// Type of the elements of all inputs: `f32`, `f64`, `bf16`, `f16`, `i8` or `i32`.
     type Input: Element;
     /// Type of the elements of the output.
@@ -43,13 +45,10 @@ pub(crate) struct Row<I>(PhantomData<I>);
 impl<I: Implementation> Row<I> {
     const DTYPES: &'static [Dtype] = &[I::Input::DTYPE];
 
-    pub(crate) const ENTRY: Entry = Entry {
-        implementation: I::NAME,
-        operation: I::OPERATION,
-        dtypes: Self::DTYPES,
-        about: I::ABOUT,
-        parallel: I::PARALLEL,
-        prepare: ready::<I>,
+    pub(crate) const ENTRY: Entry = {
+        let entry = Entry::new(I::NAME, I::OPERATION, Self::DTYPES, ready::<I>);
+        let entry = entry.about(I::ABOUT).requires(I::REQUIRES);
+        if I::PARALLEL { entry.parallel() } else { entry }
     };
 }
 

@@ -1,6 +1,6 @@
 //! Conducts a plan: every case through the gate, then set by set through the rounds; a record for every row.
 
-use crate::failure::{Failure, Stop};
+use crate::failure::{Failure, SeenOn, Stop};
 use crate::job::quoted;
 use crate::lane::Lane;
 use crate::plan::{Plan, PlannedCase};
@@ -12,7 +12,7 @@ use roofline_core::case::{Cache, Case, Device};
 use roofline_core::check::{Checked, Standing};
 use roofline_core::mutants::self_test;
 use roofline_core::philox::Draws;
-use roofline_core::record::{Evidence, Provenance, Record, Rounds, SCHEMA, Status};
+use roofline_core::record::{Evidence, Gate, Provenance, Record, Rounds, SCHEMA, Status};
 use roofline_core::turn::Turn;
 use roofline_core::units::Bytes;
 use std::collections::BTreeMap;
@@ -151,7 +151,7 @@ impl Run<'_> {
         if lanes.iter().any(Lane::is_live) {
             let stage = &mut self.stage;
             gate::pass(stage, &planned.case, &mut lanes, &|_| true)?;
-            let mut instance = proof::instance(stage, &planned.case)?;
+            let mut instance = proof::instance(stage, &planned.case, &lanes)?;
             proof::prove_all(stage, &mut lanes, &mut instance, |_| true)?;
             // A lane that was slow in the gate and is not goes through all that it missed.
             if lanes.iter().any(Lane::turned_fast) {
@@ -234,8 +234,14 @@ fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec
         refusal(case, stage.options.limits.memory).or(absent).or_else(|| broken_gate(stage, case, tested));
     let lane = |row: &crate::plan::PlannedRow| {
         let mut lane = Lane::new(&row.implementation, &row.runner, case.threads, stage.options.seed);
+        lane.condition.clone_from(&row.requires);
+        if !lane.condition.is_empty() {
+            lane.notes.insert("requires".to_owned(), lane.condition.to_string());
+        }
         if !row.offered {
             let why = format!("`{}` does not offer {} in {}", row.implementation, case.form(), case.dtype);
+            lane.failure = Some(Failure::new(Status::Unsupported, why));
+        } else if let Err(why) = row.requires.admits(case) {
             lane.failure = Some(Failure::new(Status::Unsupported, why));
         } else if let Some(why) = &refusal {
             lane.failure = Some(Failure::new(Status::Refused, why.clone()));
@@ -307,7 +313,7 @@ fn record(
         why,
         reproduce: reproduce(case, lane, options, status),
         work: case.footprint().map(|_| (case.operation.work)(case)).unwrap_or_default(),
-        gate: lane.gate.clone(),
+        gate: Gate { replay: replay(lane, options), ..lane.gate.clone() },
         samples: std::mem::take(&mut lane.samples),
         rounds,
         evidence: Evidence { checks: lane.checks(), ..lane.evidence.clone() },
@@ -327,17 +333,33 @@ fn record(
 fn reproduce(case: &Case, lane: &Lane, options: &Options, status: Status) -> String {
     let verb = if options.budget.is_some() { "run" } else { "check" };
     let mut command = format!("roofline {verb} {case} -i {}", lane.seat.implementation);
-    if lane.seat.runner != "cpu" {
-        let spec = options.runners.iter().find(|spec| spec.name == lane.seat.runner);
-        command += &match spec.and_then(|spec| spec.named.as_ref()) {
-            Some((option, path)) => format!(" {option} {}", quoted(&path.display().to_string())),
-            None => format!(" --runner {}", lane.seat.runner),
-        };
-    }
+    command += &runner_option(lane, options);
     match status {
         Status::Timeout => command += &format!(" --timeout {}ms", options.limits.patience.as_millis()),
         Status::OutOfMemory => command += &format!(" --memory {}", options.limits.memory),
         _ => {}
     }
     command + &format!(" --seed {}", options.seed)
+}
+
+/// The option that brings a row's runner into a command.
+fn runner_option(lane: &Lane, options: &Options) -> String {
+    if lane.seat.runner == "cpu" {
+        return String::new();
+    }
+    let spec = options.runners.iter().find(|spec| spec.name == lane.seat.runner);
+    match spec.and_then(|spec| spec.named.as_ref()) {
+        Some((option, path)) => format!(" {option} {}", quoted(&path.display().to_string())),
+        None => format!(" --runner {}", lane.seat.runner),
+    }
+}
+
+/// The command that writes the tensors of a failure in the gate as files.
+fn replay(lane: &Lane, options: &Options) -> String {
+    let Some(seen) = lane.failure.as_ref().and_then(|failure| failure.seen_on.as_deref()) else {
+        return String::new();
+    };
+    let SeenOn { case, placement, fill, seed } = seen;
+    let row = format!("{case}@{}{}", lane.seat.implementation, runner_option(lane, options));
+    format!("roofline job {row} --placement {placement} --fill {fill} --seed {seed}")
 }

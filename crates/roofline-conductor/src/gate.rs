@@ -4,13 +4,17 @@
 //! itself. Outputs are poisoned before each launch, data lies flush against unreadable pages, once
 //! at the end and once at the start, and every judged element has its own derived bound.
 
+use crate::cause;
 use crate::checks::Check;
-use crate::failure::{Failure, Stop};
+use crate::failure::{Failure, SeenOn, Stop};
 use crate::instance::{Instance, Placement, draw_poison};
 use crate::lane::Lane;
 use crate::sample;
+use crate::shapes;
 use crate::stage::Stage;
+use roofline_core::bound::flushed;
 use roofline_core::case::Case;
+use roofline_core::condition::Condition;
 use roofline_core::fill::Fill;
 use roofline_core::judge::{Judgement, judge};
 use roofline_core::ops::Expected;
@@ -20,29 +24,63 @@ use std::panic::resume_unwind;
 use std::time::Duration;
 
 /// Takes the lanes of a case that `takes_part` names through the gate. Lanes that fail are out.
+///
+/// Lanes that require nothing share their shapes; those of a condition have shapes and places inside it.
 pub fn pass(
     stage: &mut Stage,
     case: &Case,
     lanes: &mut [Lane],
     takes_part: &dyn Fn(&Lane) -> bool,
 ) -> Result<(), Stop> {
-    if stage.options.checks.on(Check::OtherShapes) {
-        for (number, shape) in other_shapes(case, &mut stage.draws).into_iter().enumerate() {
-            let placement = if number % 2 == 0 { Placement::FlushEnd } else { Placement::FlushStart };
-            let fills = case.operation.fills_of(case);
-            trial(stage, &shape, placement, &fills, lanes, takes_part)?;
-        }
+    for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
+        shapes::note_what_is_weaker(case, lane);
     }
-    trial(stage, case, Placement::FlushEnd, &[Fill::Uniform, Fill::Normal], lanes, takes_part)?;
-    let others = match stage.options.checks.on(Check::Families) {
-        true => others(case, &mut stage.draws),
-        false => vec![Fill::Uniform],
-    };
-    trial(stage, case, Placement::FlushStart, &others, lanes, takes_part)?;
+    for ground in shapes::grounds(lanes) {
+        // A row meets the same shapes and contents whoever is beside it.
+        let own = Draws::of(stage.options.seed, &format!("{case}, {ground}"));
+        let shared = (!ground.is_empty()).then(|| std::mem::replace(&mut stage.draws, own));
+        let passed = pass_on(stage, case, &ground, lanes, takes_part);
+        if let Some(shared) = shared {
+            stage.draws = shared;
+        }
+        passed?;
+    }
     if let Some(why) = no_projection(case) {
         lanes.iter_mut().for_each(|lane| lane.not_applicable(Check::Projection, why));
     }
     Ok(())
+}
+
+/// The lanes of one ground.
+fn pass_on(
+    stage: &mut Stage,
+    case: &Case,
+    ground: &Condition,
+    lanes: &mut [Lane],
+    takes_part: &dyn Fn(&Lane) -> bool,
+) -> Result<(), Stop> {
+    let is_finite = lanes.iter().any(|lane| lane.condition.finite);
+    let mut trial = |stage: &mut Stage, shape: &Case, placement: Placement, fills: &[Fill]| {
+        trial(stage, &Trial { case, shape, ground, placement, fills, takes_part }, lanes)
+    };
+    let end = Placement::FlushEnd { align: ground.align.unwrap_or(1) };
+    let fills = case.operation.fills_of(case);
+    if stage.options.checks.on(Check::OtherShapes) {
+        for (number, shape) in shapes::other_shapes(case, ground, &mut stage.draws).iter().enumerate() {
+            let placement = if number % 2 == 0 { end } else { Placement::FlushStart };
+            trial(stage, shape, placement, &fills)?;
+        }
+    }
+    trial(stage, case, end, &[Fill::Uniform, Fill::Normal])?;
+    let mut others = match stage.options.checks.on(Check::Families) {
+        true => others(case, &mut stage.draws),
+        false => vec![Fill::Uniform],
+    };
+    if is_finite && others == [Fill::Nonfinite] {
+        // Lanes that take finite inputs only see another one.
+        others.extend(fills.into_iter().skip(2).find(|fill| *fill != Fill::Nonfinite));
+    }
+    trial(stage, case, Placement::FlushStart, &others)
 }
 
 /// Why no projection of a case's output is looked at.
@@ -67,35 +105,53 @@ fn others(case: &Case, draws: &mut Draws) -> Vec<Fill> {
     chosen
 }
 
-/// Judges launches of all live lanes on one instance, one fill after the other.
-fn trial(
-    stage: &mut Stage,
-    case: &Case,
+/// One instance, of the case or of a shape drawn beside it, for the lanes of one ground.
+struct Trial<'a> {
+    case: &'a Case,
+    shape: &'a Case,
+    ground: &'a Condition,
     placement: Placement,
-    fills: &[Fill],
-    lanes: &mut [Lane],
-    takes_part: &dyn Fn(&Lane) -> bool,
-) -> Result<(), Stop> {
+    fills: &'a [Fill],
+    takes_part: &'a dyn Fn(&Lane) -> bool,
+}
+
+/// Judges launches of all live lanes on one instance, one fill after the other.
+fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Stop> {
+    let Trial { case, shape, ground, fills, takes_part, .. } = *trial;
     let guarded = stage.options.checks.on(Check::Guards);
-    let placement = if guarded { placement } else { Placement::Aligned { offset: 0 } };
-    let mut instance = Instance::new(case, placement, &mut stage.draws)?;
-    let takes_part = |lane: &Lane| lane.is_live() && !lane.is_probe() && takes_part(lane);
+    let placement = if guarded { trial.placement } else { Placement::Aligned { offset: 0 } };
+    let mut instance = Instance::new(shape, placement, &mut stage.draws)?;
+    let takes_part = |lane: &Lane| {
+        lane.is_live() && !lane.is_probe() && takes_part(lane) && lane.condition.ground() == *ground
+    };
     // Whoever is slow sits out, and makes up for it should that change.
     lanes.iter_mut().filter(|lane| takes_part(lane) && lane.is_slow()).for_each(|lane| lane.missed = true);
     let in_trial = |lane: &Lane| takes_part(lane) && !lane.is_slow();
     for lane in lanes.iter_mut().filter(|lane| in_trial(lane)) {
-        lane.attempt(stage, &case.to_string(), |lane, stage| lane.prepare(stage, &instance))?;
+        let prepared =
+            lane.attempt(stage, &shape.to_string(), |lane, stage| lane.prepare(stage, &instance))?;
+        if prepared.is_none() {
+            seen_on(lane, shape, placement, Fill::Uniform, 1);
+            cause::tell(stage, case, shape, lane)?;
+        } else if let (Placement::FlushEnd { align }, 1..) = (placement, instance.gap()) {
+            let most = align - 1;
+            let why =
+                format!("aligned to {align} bytes, data ends up to {most} bytes before the unreadable page");
+            lane.weaker(Check::Guards, why);
+        }
     }
     let prepared: Vec<usize> = (0..lanes.len()).filter(|i| in_trial(&lanes[*i])).collect();
     for (number, fill) in fills.iter().enumerate() {
         if number > 0 && !stage.options.checks.on(Check::Families) {
             break;
         }
-        if !prepared.iter().any(|index| in_trial(&lanes[*index])) {
-            break;
+        let takes = |lane: &Lane| in_trial(lane) && !(lane.condition.finite && *fill == Fill::Nonfinite);
+        if !prepared.iter().any(|index| takes(&lanes[*index])) {
+            continue;
         }
-        instance.fill(*fill, stage.fresh_seed());
-        let place = format!("{case}, {fill} inputs, {}", place_name(placement));
+        let seed = stage.fresh_seed();
+        instance.fill(*fill, seed);
+        let place = format!("{shape}, {fill} inputs, {}", place_name(placement));
         let exam = match Exam::new(&instance, *fill, &mut stage.draws) {
             Ok(exam) => exam,
             Err(failure) => {
@@ -105,25 +161,40 @@ fn trial(
         };
         for index in &prepared {
             let lane = &mut lanes[*index];
-            if !in_trial(lane) {
+            if !takes(lane) {
                 continue;
             }
             let is_first = number == 0;
-            lane.attempt(stage, &place, |lane, stage| sit(stage, lane, &instance, &exam, is_first))?;
+            let own = lane.condition.flushes_denormals.then(|| exam.of_flushed(shape));
+            let exam = own.as_ref().unwrap_or(&exam);
+            let sat =
+                lane.attempt(stage, &place, |lane, stage| sit(stage, lane, &instance, exam, is_first))?;
+            if sat.is_none() {
+                seen_on(lane, shape, placement, *fill, seed);
+                cause::tell(stage, case, shape, lane)?;
+            }
         }
     }
     for index in prepared {
         let lane = &mut lanes[index];
         if lane.is_live() {
-            lane.attempt(stage, &case.to_string(), |lane, stage| lane.release(stage))?;
+            lane.attempt(stage, &shape.to_string(), |lane, stage| lane.release(stage))?;
         }
     }
     Ok(())
 }
 
+/// Notes the instance that a lane has just failed on.
+fn seen_on(lane: &mut Lane, shape: &Case, placement: Placement, fill: Fill, seed: u64) {
+    if let Some(failure) = &mut lane.failure {
+        failure.seen_on = Some(Box::new(SeenOn { case: shape.to_string(), placement, fill, seed }));
+    }
+}
+
 fn place_name(placement: Placement) -> &'static str {
     match placement {
-        Placement::FlushEnd => "data flush with the end of its memory",
+        Placement::FlushEnd { align: 1 } => "data flush with the end of its memory",
+        Placement::FlushEnd { .. } => "aligned data near the end of its memory",
         Placement::FlushStart => "data flush with the start of its memory",
         Placement::Aligned { .. } => "data between canaries",
     }
@@ -143,6 +214,13 @@ impl Exam {
         let wanted = sample::for_gate(&instance.case, instance.output(), draws);
         let expected = reference(instance, fill, &wanted)?;
         Ok(Exam { fill, wanted, expected, inputs: instance.hash_inputs() })
+    }
+
+    /// The same for a kernel that takes denormals for zero, and may: what underflows is lost whole.
+    fn of_flushed(&self, case: &Case) -> Exam {
+        let lost = flushed(case.accumulator);
+        let widen = |expected: &Expected| Expected { soft: expected.soft + lost, ..*expected };
+        Exam { expected: self.expected.iter().map(widen).collect(), wanted: self.wanted.clone(), ..*self }
     }
 }
 
@@ -322,24 +400,6 @@ fn check_memory(stage: &Stage, instance: &Instance, exam: &Exam) -> Result<(), F
     Ok(())
 }
 
-/// Three small shapes: a tiny one, one drawn freely, one with the case's own remainders after 64; with
-/// more than three axes they are smaller, so that all stay cheap. The free one has odd sizes: no vector
-/// divides a row of it, nor all of its elements together.
-fn other_shapes(case: &Case, draws: &mut Draws) -> Vec<Case> {
-    let (tile, least, spread) = if case.sizes.len() > 3 { (8, 3, 14) } else { (64, 9, 89) };
-    let tiny: Vec<u64> = case.sizes.iter().map(|_| 1 + draws.below(8)).collect();
-    let free: Vec<u64> = case.sizes.iter().map(|_| (least + draws.below(spread)) | 1).collect();
-    let close: Vec<u64> = case
-        .sizes
-        .iter()
-        .map(|size| {
-            let near = if *size > 2 * tile { tile + size % tile } else { *size };
-            (near + 1).saturating_sub(draws.below(3)).max(1)
-        })
-        .collect();
-    vec![case.resized(&tiny), case.resized(&free), case.resized(&close)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,17 +435,5 @@ mod tests {
         assert_eq!(why("softmax/f32/rows=4096,cols=4096"), Some("only products have one"));
         assert_eq!(why("matmul/f32/m=64,n=64,k=64"), Some("the whole output is judged"));
         assert_eq!(why("matmul/f32/m=512,n=512,k=512"), None);
-    }
-
-    #[test]
-    fn other_shapes_are_small_and_keep_the_remainder_class() {
-        let case: Case = "matmul/f32/m=2048,n=4097,k=1".parse().unwrap();
-        for seed in 0..50 {
-            for shape in other_shapes(&case, &mut Draws::new(seed, 0)) {
-                assert!(shape.sizes.iter().all(|size| (1..=130).contains(size)), "{shape}");
-            }
-            let free = &other_shapes(&case, &mut Draws::new(seed, 0))[1];
-            assert!(free.sizes.iter().all(|size| size % 2 == 1 && *size >= 9), "{free}");
-        }
     }
 }

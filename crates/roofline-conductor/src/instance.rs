@@ -7,20 +7,56 @@ use roofline_core::fill::Fill;
 use roofline_core::ops::{Problem, Tensor, View};
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Place, Role};
+use std::fmt;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::str::FromStr;
 
 const PAGE: usize = 4096;
 
 /// Where the data lies in its file, and so relative to the unreadable pages around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// The last element ends where the page after it cannot be touched.
-    FlushEnd,
+    /// The last element ends where the page after it cannot be touched, or as near to it as data that
+    /// begins at a multiple of `align` bytes can; 1 leaves no gap.
+    FlushEnd { align: usize },
     /// The first element begins where the page before it cannot be touched.
     FlushStart,
-    /// At a multiple of 64 bytes, the same for every implementation, canaries on both sides.
+    /// So many bytes into a page, canaries on both sides: in timed visits a multiple of 64, the same for every
+    /// implementation.
     Aligned { offset: usize },
+}
+
+/// As `roofline job --placement` reads it: `start`, `end`, `end/64`, `offset/192`.
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Placement::FlushStart => f.write_str("start"),
+            Placement::FlushEnd { align: 1 } => f.write_str("end"),
+            Placement::FlushEnd { align } => write!(f, "end/{align}"),
+            Placement::Aligned { offset } => write!(f, "offset/{offset}"),
+        }
+    }
+}
+
+impl FromStr for Placement {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Placement, String> {
+        let number = |text: &str| text.parse::<usize>().ok().filter(|number| *number < PAGE);
+        let placement = match text.split_once('/') {
+            None if text == "start" => Some(Placement::FlushStart),
+            None if text == "end" => Some(Placement::FlushEnd { align: 1 }),
+            Some(("end", align)) => number(align)
+                .filter(|align| align.is_power_of_two())
+                .map(|align| Placement::FlushEnd { align }),
+            Some(("offset", offset)) => number(offset).map(|offset| Placement::Aligned { offset }),
+            _ => None,
+        };
+        placement.ok_or_else(|| {
+            format!("`{text}` is no placement; write `start`, `end`, `end/64` or `offset/192`, in bytes below {PAGE}")
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -54,9 +90,9 @@ impl Instance {
             let bytes = tensor.bytes();
             let (offset, size) = match placement {
                 Placement::FlushStart => (0, bytes.next_multiple_of(PAGE)),
-                Placement::FlushEnd => {
+                Placement::FlushEnd { align } => {
                     let size = bytes.next_multiple_of(PAGE);
-                    (size - bytes, size)
+                    ((size - bytes) / align * align, size)
                 }
                 Placement::Aligned { offset } => {
                     let offset = PAGE + offset;
@@ -84,6 +120,12 @@ impl Instance {
     fn files(&self) -> impl Iterator<Item = (&Tensor, &MemoryFile, usize)> {
         let inputs = self.inputs.iter().map(|placed| (&placed.tensor, &*placed.memory, placed.offset));
         inputs.chain([(&self.output.tensor, &*self.output.memory, self.output.offset)])
+    }
+
+    /// The most bytes that lie between the end of a tensor and the end of its memory.
+    pub fn gap(&self) -> usize {
+        let output = self.output.memory.size() - self.output.end();
+        self.inputs.iter().map(|placed| placed.memory.size() - placed.end()).fold(output, usize::max)
     }
 
     /// Empties every cache of the case's tensors, whoever had them there.
@@ -356,10 +398,29 @@ mod tests {
     #[test]
     fn data_is_flush_with_the_edges() {
         let end = |place: &Place| place.offset + place.bytes == place.size;
-        assert!(instance(Placement::FlushEnd).places().iter().all(end));
+        assert!(instance(Placement::FlushEnd { align: 1 }).places().iter().all(end));
+        let apart = instance(Placement::FlushEnd { align: 64 });
+        assert!(apart.places().iter().all(|place| place.offset % 64 == 0));
+        assert_eq!(apart.gap(), 128 - 70, "of the largest tensor");
+        assert_eq!(apart.broken_canary(), None);
+        let placed = apart.output_placed();
+        placed.memory.write(placed.end() + 3, b"x");
+        assert!(apart.broken_canary().unwrap().contains("past the end"), "the gap has canaries");
         assert!(instance(Placement::FlushStart).places().iter().all(|place| place.offset == 0));
         let aligned = instance(Placement::Aligned { offset: 192 });
         assert!(aligned.places().iter().all(|place| place.offset == 4096 + 192 && !end(place)));
+    }
+
+    #[test]
+    fn placements_parse_back() {
+        for text in ["start", "end", "end/64", "offset/0", "offset/192"] {
+            assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
+        }
+        for text in
+            ["", "middle", "end/", "end/0", "end/48", "end/8192", "offset/4096", "offset/-1", "start/1"]
+        {
+            assert!(text.parse::<Placement>().unwrap_err().contains("is no placement"), "{text}");
+        }
     }
 
     #[test]
@@ -395,7 +456,8 @@ mod tests {
     #[test]
     fn threads_fill_the_same_bits() {
         let case = "add/f32/rows=300,cols=1000".parse().unwrap();
-        let mut instance = Instance::new(&case, Placement::FlushEnd, &mut Draws::new(1, 1)).unwrap();
+        let mut instance =
+            Instance::new(&case, Placement::FlushEnd { align: 1 }, &mut Draws::new(1, 1)).unwrap();
         instance.fill(Fill::Normal, 9);
         let tensor = (case.operation.tensors)(&case)[1].clone();
         let mut bytes = vec![0; tensor.bytes()];

@@ -1,6 +1,7 @@
 //! A conversation as files, so that any runner can be driven by hand: under a debugger, a profiler.
 
-use crate::instance::{Instance, Placement};
+use crate::instance::Instance;
+pub use crate::instance::Placement;
 use crate::lane::question;
 use crate::stage::Seat;
 use roofline_core::case::Case;
@@ -10,6 +11,14 @@ use roofline_core::protocol::{Ask, Question, VERSION};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// What the tensors hold and where they lie in their files.
+#[derive(Clone, Copy, Debug)]
+pub struct Contents {
+    pub placement: Placement,
+    pub fill: Fill,
+    pub seed: u64,
+}
+
 /// Writes `conversation.jsonl` and a file for each tensor to `folder`, and returns the conversation's path.
 ///
 /// The runner reads the conversation on its standard input and finds the tensors by their paths.
@@ -17,13 +26,14 @@ pub fn write(
     case: &Case,
     implementation: &str,
     folder: &Path,
-    seed: u64,
+    contents: Contents,
     launches: u32,
 ) -> io::Result<PathBuf> {
     std::fs::create_dir_all(folder)?;
     let folder = folder.canonicalize()?;
-    let mut instance = Instance::new(case, Placement::Aligned { offset: 0 }, &mut Draws::new(seed, 1))?;
-    instance.fill(Fill::Uniform, seed);
+    let Contents { placement, fill, seed } = contents;
+    let mut instance = Instance::new(case, placement, &mut Draws::new(seed, 1))?;
+    instance.fill(fill, seed);
     instance.save(&folder)?;
     let runner = implementation.split('/').next().unwrap_or_default().to_owned();
     let seat = Seat { runner, implementation: implementation.to_owned(), threads: case.threads };

@@ -6,6 +6,7 @@ use crate::plan::is_limit;
 use crate::stage::{Seat, Stage};
 use roofline_core::case::Case;
 use roofline_core::check::{Check, Checked, Standing};
+use roofline_core::condition::Condition;
 use roofline_core::judge::Judgement;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Ask, Done, Launched, Prepare, Prepared};
@@ -25,6 +26,8 @@ const MOST_LAUNCH_TIMES: usize = 512;
 pub struct Lane {
     pub seat: Seat,
     pub draws: Draws,
+    /// What it requires of a case.
+    pub condition: Condition,
     pub failure: Option<Failure>,
     pub gate: Gate,
     pub evidence: Evidence,
@@ -63,6 +66,7 @@ impl Lane {
         Lane {
             seat: Seat { runner: runner.to_owned(), implementation: implementation.to_owned(), threads },
             draws: Draws::of(seed, implementation),
+            condition: Condition::default(),
             failure: None,
             gate: Gate::default(),
             evidence: Evidence::default(),

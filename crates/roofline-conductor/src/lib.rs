@@ -5,6 +5,7 @@
 //! runner processes, `instance` is the memory they share.
 
 mod audit;
+mod cause;
 mod channel;
 pub mod checks;
 mod clocks;
@@ -30,6 +31,7 @@ pub mod runners;
 mod sample;
 pub mod session;
 mod shape;
+mod shapes;
 pub mod stage;
 pub mod sys;
 mod timing;

@@ -84,9 +84,11 @@ fn greet(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<(Hello, Is
     let cores = cores_for(1).unwrap_or_default();
     match Session::start(&mut keeper, spec, 1, &cores, limits, Sandbox::BestEffort) {
         Ok(mut session) => {
+            let mut hello = session.hello.clone();
             let told = session.bye();
             session.end(&mut keeper, told);
-            Ok((session.hello, session.isolation))
+            spec.add_conditions(&mut hello)?;
+            Ok((hello, session.isolation))
         }
         Err(Stop::Row(failure)) => Err(failure.why),
         Err(Stop::Interrupted) => Err("interrupted".to_owned()),

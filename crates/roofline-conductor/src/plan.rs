@@ -1,6 +1,7 @@
 //! A plan: which rows a run has. Cases come from a selection, implementations from runners' offers.
 
 use roofline_core::case::{Case, Device};
+use roofline_core::condition::Condition;
 use roofline_core::protocol::{Hello, Offer};
 use roofline_core::record::Record;
 
@@ -25,6 +26,8 @@ pub struct PlannedRow {
     pub runner: String,
     /// Whether the runner has it for the case's dtype; the row is `unsupported` otherwise.
     pub offered: bool,
+    /// What it requires of the case; the row is `unsupported` where that does not hold.
+    pub requires: Condition,
 }
 
 /// What one runner offers, and on which devices.
@@ -124,17 +127,26 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
                 row.implementation == offer.implementation && row.runner == runner.runner
             };
             match rows.iter_mut().find(same) {
-                Some(row) => row.offered |= offered,
+                // Another offer of the same name may have the dtype, and a condition of its own.
+                Some(row) if offered && !row.offered => {
+                    (row.offered, row.requires) = (true, requires(offer));
+                }
                 None if wanted => rows.push(PlannedRow {
                     implementation: offer.implementation.clone(),
                     runner: runner.runner.clone(),
                     offered,
+                    requires: requires(offer),
                 }),
-                None => {}
+                Some(_) | None => {}
             }
         }
     }
     rows
+}
+
+/// What an offer requires; one that cannot be meant was refused when its runner said hello.
+fn requires(offer: &Offer) -> Condition {
+    offer.condition().unwrap_or_default()
 }
 
 /// Whether `name` is an implementation, a glob of some, or the provider of this one.
@@ -196,6 +208,7 @@ mod tests {
             about: String::new(),
             parallel: true,
             devices: cpu(),
+            requires: String::new(),
         };
         let offers = vec![offer("cpu/plain"), offer("limit/traffic-1"), offer("limit/compute-avx2-f32")];
         let runners = [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers }];
@@ -222,6 +235,7 @@ mod tests {
             about: String::new(),
             parallel: false,
             devices: cpu(),
+            requires: String::new(),
         };
         let offers = vec![offer(&[Dtype::F32])];
         let runners = [RunnerOffers { runner: "numpy".to_owned(), devices: cpu(), offers }];
@@ -229,6 +243,28 @@ mod tests {
         assert!(Plan::new(cases("f32"), &runners, &[]).cases[0].rows[0].offered);
         assert!(!Plan::new(cases("bf16"), &runners, &[]).cases[0].rows[0].offered);
         assert_eq!(Plan::new(cases("f32"), &runners, &["cpu/*".to_owned()]).rows(), 0);
+    }
+
+    #[test]
+    fn the_offer_that_has_the_dtype_says_what_is_required() {
+        let offer = |dtype: Dtype, requires: &str| Offer {
+            implementation: "torch/eager".to_owned(),
+            operation: "matmul".to_owned(),
+            dtypes: vec![dtype],
+            about: String::new(),
+            parallel: true,
+            devices: cpu(),
+            requires: requires.to_owned(),
+        };
+        let offers =
+            vec![offer(Dtype::F32, ""), offer(Dtype::Bf16, "finite"), offer(Dtype::I8, "m % 2 == 0")];
+        let runners = [RunnerOffers { runner: "torch".to_owned(), devices: cpu(), offers }];
+        for (dtype, requires) in [("f32", ""), ("bf16", "finite"), ("i8", "m % 2 == 0")] {
+            let case: Case = format!("matmul/{dtype}/m=1,n=1,k=1").parse().unwrap();
+            let row = Plan::new(vec![case], &runners, &[]).cases.remove(0).rows.remove(0);
+            assert!(row.offered);
+            assert_eq!(row.requires.to_string(), requires, "{dtype}");
+        }
     }
 
     #[test]
@@ -240,11 +276,12 @@ mod tests {
             about: String::new(),
             parallel: false,
             devices: devices.iter().map(|&device| device.to_owned()).collect(),
+            requires: String::new(),
         };
         let both = RunnerOffers {
             runner: "torch".to_owned(),
             devices: vec!["cpu".to_owned(), "cuda:0".to_owned()],
-            offers: vec![offer("torch/eager", &["cpu", "cuda"]), offer("torch/without-amx", &["cpu"])],
+            offers: vec![offer("torch/eager", &["cpu", "cuda"]), offer("torch/formula", &["cpu"])],
         };
         let offers = vec![offer("cpu/plain", &["cpu"]), offer("limit/traffic-1", &["cpu"])];
         let runners = [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers }, both];
@@ -255,7 +292,7 @@ mod tests {
         let rows = |planned: &PlannedCase| -> Vec<String> {
             planned.rows.iter().map(|row| row.implementation.clone()).collect()
         };
-        assert_eq!(rows(&plan("cpu")), ["cpu/plain", "torch/eager", "torch/without-amx"]);
+        assert_eq!(rows(&plan("cpu")), ["cpu/plain", "torch/eager", "torch/formula"]);
         assert_eq!(rows(&plan("cuda:0")), ["torch/eager"]);
         assert!(plan("cuda:0").has_device && plan("cuda:0").probes.is_empty());
         // Nobody has this one: all rows are there, to be refused.

@@ -25,9 +25,11 @@ const LONGEST_SLEEP: u32 = 64;
 const SHORT_REST: Duration = Duration::from_micros(200);
 const LONG_REST: Duration = Duration::from_millis(5);
 
-/// The memory that visits of a case work on: one random offset, the same for all.
-pub fn instance(stage: &mut Stage, case: &Case) -> Result<Instance, Stop> {
-    let offset = 64 * stage.draws.below(64) as usize;
+/// The memory that visits of a case work on: one random offset, the same for all lanes and as aligned as
+/// one of them requires.
+pub fn instance(stage: &mut Stage, case: &Case, lanes: &[Lane]) -> Result<Instance, Stop> {
+    let align = lanes.iter().filter_map(|lane| lane.condition.align).fold(64, usize::max);
+    let offset = align * stage.draws.below(4096 / align as u64) as usize;
     let mut instance = Instance::new(case, Placement::Aligned { offset }, &mut stage.draws)?;
     instance.fill(Fill::Uniform, stage.fresh_seed());
     Ok(instance)

@@ -176,7 +176,7 @@ impl<'p> Contest<'p> {
     /// One set: fresh processes have been started; every lane is visited for its block.
     pub fn turn(&mut self, stage: &mut Stage) -> Result<(), Stop> {
         let start = Instant::now();
-        let mut instance = proof::instance(stage, &self.planned.case)?;
+        let mut instance = proof::instance(stage, &self.planned.case, &self.lanes)?;
         self.now = self.lanes.iter().map(|_| Found::default()).collect();
         self.log.clear();
         let mut order: Vec<usize> =

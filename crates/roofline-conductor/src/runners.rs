@@ -29,6 +29,9 @@ pub struct RunnerSpec {
     environment: BTreeMap<String, String>,
     /// Whether it runs isolated; only studies set it free.
     pub isolated: bool,
+    /// What its implementations require beyond what they say themselves, by `provider/name` or
+    /// `operation@provider/name`.
+    requires: BTreeMap<String, String>,
 }
 
 /// Programs that run others' code, slowly enough to show in a conversation.
@@ -54,6 +57,7 @@ impl RunnerSpec {
             download: String::new(),
             environment: BTreeMap::new(),
             isolated: true,
+            requires: BTreeMap::new(),
         }
     }
 
@@ -73,6 +77,7 @@ impl RunnerSpec {
             download: String::new(),
             environment: BTreeMap::new(),
             isolated: true,
+            requires: BTreeMap::new(),
         })
     }
 
@@ -120,6 +125,33 @@ impl RunnerSpec {
         own.then(|| self.folder.clone()).into_iter().chain(made).collect()
     }
 
+    /// Adds what `[requires]` of its file says to the offers of its answer.
+    pub fn add_conditions(&self, hello: &mut Hello) -> Result<(), String> {
+        for (name, text) in &self.requires {
+            let (operation, implementation) = match name.split_once('@') {
+                Some((operation, implementation)) => (Some(operation), implementation),
+                None => (None, name.as_str()),
+            };
+            let mut offers = hello.offers.iter_mut().filter(|offer| offer.implementation == implementation);
+            let mut found = false;
+            for offer in offers.by_ref().filter(|offer| operation.is_none_or(|form| form == offer.operation))
+            {
+                found = true;
+                let own = offer.condition().map_err(|breach| breach.to_string())?;
+                offer.requires.clone_from(text);
+                let more =
+                    offer.condition().map_err(|breach| format!("`[requires]` of runner.toml {breach}"))?;
+                offer.requires = own.and(&more).to_string();
+            }
+            if !found {
+                return Err(format!(
+                    "`[requires]` of runner.toml names `{name}`, which the runner does not offer"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// The whole environment of a process that may use `threads` threads.
     pub fn environment_for(&self, threads: u32) -> BTreeMap<String, String> {
         let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
@@ -161,6 +193,8 @@ struct WireRunner {
     download: String,
     #[serde(default)]
     environment: BTreeMap<String, String>,
+    #[serde(default)]
+    requires: BTreeMap<String, String>,
 }
 
 /// Reads one runner's folder. `binaries` stands for `{target}` in commands.
@@ -212,6 +246,7 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
         download: wire.download,
         environment: wire.environment,
         isolated: true,
+        requires: wire.requires,
     })
 }
 
@@ -286,6 +321,44 @@ mod tests {
         let environment = spec.environment_for(3);
         assert_eq!(environment["OMP_NUM_THREADS"], "3");
         assert!(environment.keys().all(|key| PASSED.contains(&key.as_str()) || key == "OMP_NUM_THREADS"));
+    }
+
+    #[test]
+    fn a_runners_file_adds_conditions() {
+        let offer = |operation: &str| roofline_core::protocol::Offer {
+            implementation: "mine/fast".to_owned(),
+            operation: operation.to_owned(),
+            dtypes: Vec::new(),
+            about: String::new(),
+            parallel: false,
+            devices: Vec::new(),
+            requires: "finite".to_owned(),
+        };
+        let hello = |requires: &str| -> Result<Vec<String>, String> {
+            let folder = write(&format!("name = \"mine\"\ncommand = [\"x\"]\n[requires]\n{requires}\n"));
+            let mut hello = Hello {
+                protocol: 1,
+                runner: "mine".to_owned(),
+                version: "1".to_owned(),
+                devices: Vec::new(),
+                offers: vec![offer("softmax"), offer("matmul")],
+                notes: BTreeMap::new(),
+            };
+            read(folder.path(), Path::new("/bin")).unwrap().add_conditions(&mut hello)?;
+            Ok(hello.offers.into_iter().map(|offer| offer.requires).collect())
+        };
+        assert_eq!(hello("\"mine/fast\" = \"align 32\"").unwrap(), ["align 32, finite"; 2]);
+        let one = hello("\"softmax@mine/fast\" = \"cols % 16 == 0\"").unwrap();
+        assert_eq!(one, ["cols % 16 == 0, finite", "finite"]);
+        for (requires, part) in [
+            ("\"mine/fast\" = \"cols % 16 == 0\"", "`mine/fast` for \"matmul\""),
+            ("\"mine/fast\" = \"quickly\"", "\"quickly\""),
+            ("\"mine/slow\" = \"finite\"", "names `mine/slow`"),
+            ("\"add@mine/fast\" = \"finite\"", "names `add@mine/fast`"),
+        ] {
+            let why = hello(requires).unwrap_err();
+            assert!(why.contains(part) && why.contains("[requires]"), "{why}");
+        }
     }
 
     #[test]

@@ -87,6 +87,11 @@ pub fn roundings(accumulator: Dtype, count: usize, value: f64) -> f64 {
     count as f64 * accumulator.unit_roundoff() * value.abs() + accumulator.smallest_subnormal()
 }
 
+/// What a kernel that takes denormals for zero may err by beyond that: what underflows is lost whole.
+pub fn flushed(accumulator: Dtype) -> f64 {
+    accumulator.smallest_normal()
+}
+
 /// Relative error of a sum of `length` terms of one sign.
 ///
 /// Roundings of random terms walk; those of equal or ordered terms can all go the same way, so

@@ -87,6 +87,11 @@ impl Dtype {
         self.format().map_or(0.0, |format| format.smallest_subnormal())
     }
 
+    /// Smallest positive number with all its digits; 0 for integers.
+    pub fn smallest_normal(self) -> f64 {
+        self.format().map_or(0.0, |format| format.smallest_normal())
+    }
+
     /// Largest finite value.
     pub fn max_finite(self) -> f64 {
         match self {

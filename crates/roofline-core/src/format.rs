@@ -50,6 +50,11 @@ impl Format {
         power_of_two(self.min_exponent - self.precision + 1)
     }
 
+    /// The smallest number with all its digits: what lies below is denormal.
+    pub fn smallest_normal(&self) -> f64 {
+        power_of_two(self.min_exponent)
+    }
+
     /// The number of this format nearest to `x`, ties to even.
     pub fn round(&self, x: f64) -> f64 {
         if self.precision == F64.precision || x == 0.0 || !x.is_finite() {

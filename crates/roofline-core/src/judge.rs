@@ -86,7 +86,15 @@ pub fn judge(
         bound: number(allowed(output, &expected[place])),
         failed: judgement.failed as u64,
         checked: judgement.checked as u64,
-        pattern: Pattern::of(&sightings, judgement.failed, wanted, expected, shape, poison),
+        pattern: Pattern::of(
+            &sightings,
+            judgement.failed,
+            wanted,
+            expected,
+            shape,
+            poison,
+            output.smallest_normal(),
+        ),
     });
     judgement
 }

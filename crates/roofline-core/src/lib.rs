@@ -9,6 +9,7 @@ pub mod axis;
 pub mod bound;
 pub mod case;
 pub mod check;
+pub mod condition;
 pub mod dtype;
 pub mod fill;
 pub mod format;

@@ -281,6 +281,11 @@ impl Operation {
             .ok_or_else(|| nearest(name, operations().map(|operation| operation.name)))
     }
 
+    /// Names of its axes, in order.
+    pub fn axis_names(&self) -> Vec<&'static str> {
+        self.axes.iter().map(|axis| axis.name).collect()
+    }
+
     /// What is wrong with a row that was not written here.
     fn check<'a>(&self, mut known: impl Iterator<Item = &'a Operation>) -> Result<(), String> {
         let names: Vec<&str> = self.axes.iter().map(|axis| axis.name).collect();

@@ -19,6 +19,8 @@ pub enum Pattern {
     /// The output still holds what it held before the launch.
     Stale,
     AllZero,
+    /// Zeros where the smallest normal number is larger than what is expected.
+    DenormalsFlushed,
     Nan,
     /// Each wrong element is the expected value of a neighbour.
     ShiftedByOne,
@@ -41,6 +43,11 @@ impl fmt::Display for Pattern {
         match self {
             Pattern::Stale => write!(f, "stale: these elements were not written"),
             Pattern::AllZero => write!(f, "all zero"),
+            Pattern::DenormalsFlushed => write!(
+                f,
+                "denormals flushed: results below the smallest normal number are zero. -ffast-math and -Ofast link \
+                 crtfastmath.o, which does that to the whole process; build without it, or declare `flushes denormals`"
+            ),
             Pattern::Nan => write!(f, "all NaN"),
             Pattern::ShiftedByOne => write!(f, "shifted by one: each holds its neighbour's value"),
             Pattern::ConstantFactor(factor) => write!(f, "a constant factor of {factor:.6}"),
@@ -57,6 +64,8 @@ impl fmt::Display for Pattern {
 
 impl Pattern {
     /// The first pattern that all sightings share, from the most telling to the least.
+    ///
+    /// `normal` is the smallest normal number of the output's type.
     pub fn of(
         sightings: &[Sighting],
         failed: usize,
@@ -64,6 +73,7 @@ impl Pattern {
         expected: &[Expected],
         shape: &[usize],
         poison: Option<f64>,
+        normal: f64,
     ) -> Option<Pattern> {
         if sightings.is_empty() {
             return None;
@@ -72,6 +82,9 @@ impl Pattern {
         let same = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
         if poison.is_some_and(|poison| all(&|seen| same(seen.got, poison))) {
             return Some(Pattern::Stale);
+        }
+        if all(&|seen| is_flushed(seen, expected, normal)) {
+            return Some(Pattern::DenormalsFlushed);
         }
         if all(&|seen| seen.got == 0.0) {
             return Some(Pattern::AllZero);
@@ -99,6 +112,11 @@ impl Pattern {
 
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-3 * b.abs().max(1e-30)
+}
+
+fn is_flushed(seen: &Sighting, expected: &[Expected], normal: f64) -> bool {
+    let value = expected[seen.place].value;
+    seen.got == 0.0 && value != 0.0 && value.abs() < normal
 }
 
 fn is_neighbour(seen: &Sighting, step: isize, wanted: &[usize], expected: &[Expected]) -> bool {
@@ -155,7 +173,7 @@ mod tests {
             .map(|&i| Sighting { place: i, index: i, got: got(i) })
             .filter(|seen| seen.got != value(seen.index))
             .collect();
-        Pattern::of(&sightings, sightings.len(), &wanted, &expected, shape, poison)
+        Pattern::of(&sightings, sightings.len(), &wanted, &expected, shape, poison, 1e-3)
     }
 
     fn right(i: usize) -> f64 {
@@ -166,6 +184,12 @@ mod tests {
     fn each_pattern_is_told() {
         let shape = [8, 100];
         assert_eq!(pattern(&shape, None, |_| 0.0), Some(Pattern::AllZero));
+        let expected = [Expected { value: 1e-40, soft: 0.0 }, Expected { value: 2e-38, soft: 0.0 }];
+        let zero = |place| Sighting { place, index: place, got: 0.0 };
+        let flushed =
+            |seen: &[Sighting]| Pattern::of(seen, seen.len(), &[0, 1], &expected, &[2], None, 1.18e-38);
+        assert_eq!(flushed(&[zero(0)]), Some(Pattern::DenormalsFlushed));
+        assert_eq!(flushed(&[zero(0), zero(1)]), Some(Pattern::AllZero));
         assert_eq!(pattern(&shape, None, |_| f64::NAN), Some(Pattern::Nan));
         assert_eq!(pattern(&shape, Some(f64::NAN), |_| f64::NAN), Some(Pattern::Stale));
         assert_eq!(pattern(&shape, Some(-7.5), |_| -7.5), Some(Pattern::Stale));

@@ -4,7 +4,9 @@
 //! arrives from a runner is hostile bytes: [`parse_answer`] bounds and checks all of it (`answer.rs`).
 //! `docs/protocol.md` is the specification for people; a test holds the two together.
 
+use crate::condition::Condition;
 use crate::dtype::Dtype;
+use crate::ops::Operation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -129,6 +131,25 @@ pub struct Offer {
     /// Kinds of device that it computes on: `cpu`, `cuda`.
     #[serde(default = "cpu")]
     pub devices: Vec<String>,
+    /// What it requires of a case, as [`Condition`] reads it; empty for nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub requires: String,
+}
+
+impl Offer {
+    /// What it requires, or why that cannot be meant.
+    pub fn condition(&self) -> Result<Condition, Breach> {
+        let breach = |why: String| {
+            let (implementation, operation) = (&self.implementation, excerpt(self.operation.as_bytes()));
+            Breach(format!("offers `{implementation}` for {operation} under a condition that is none: {why}"))
+        };
+        let condition: Condition = self.requires.parse().map_err(|error| breach(format!("{error}")))?;
+        let name = self.operation.split('.').next().unwrap_or_default();
+        if let Ok(operation) = Operation::find(name) {
+            condition.check_axes(&operation.axis_names()).map_err(breach)?;
+        }
+        Ok(condition)
+    }
 }
 
 /// A runner's answer to `prepare`.
@@ -254,5 +275,28 @@ mod tests {
         assert_eq!(serde_json::from_str::<Question>(&text).unwrap(), question);
         let bye = serde_json::to_string(&Question { id: 8, ask: Ask::Bye }).unwrap();
         assert_eq!(bye, r#"{"id":8,"ask":"bye"}"#);
+    }
+
+    #[test]
+    fn a_condition_that_is_none_is_told_with_its_offer() {
+        let offer = |operation: &str, requires: &str| Offer {
+            implementation: "mine/fast".to_owned(),
+            operation: operation.to_owned(),
+            dtypes: vec![Dtype::F32],
+            about: String::new(),
+            parallel: false,
+            devices: cpu(),
+            requires: requires.to_owned(),
+        };
+        let breach = |offer: Offer| offer.condition().unwrap_err().0;
+        assert_eq!(offer("softmax", "cols % 16 == 0").condition().unwrap().to_string(), "cols % 16 == 0");
+        let why = breach(offer("softmax", "cols % 16"));
+        assert!(why.contains("`mine/fast` for \"softmax\"") && why.contains("cols % 16"), "{why}");
+        let why = breach(offer("matmul.nn", "cols % 16 == 0"));
+        assert!(why.contains("no axis `cols`; the axes are m, n, k"), "{why}");
+        // An operation that is not known here may have any axis: its rows are planned for nobody.
+        assert!(offer("conv", "taps <= 9").condition().is_ok());
+        let text = serde_json::to_string(&offer("add", "")).unwrap();
+        assert!(!text.contains("requires"), "{text}");
     }
 }

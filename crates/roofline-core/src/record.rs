@@ -299,6 +299,9 @@ pub struct Gate {
     pub fault: Option<Fault>,
     /// Where the fault was seen: the instance, the fill, the check.
     pub seen_in: String,
+    /// The command that writes the very tensors of the fault as files; empty where they cannot be had again.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub replay: String,
     /// Whether two launches on the same inputs gave the same bits; `None` when not tried.
     pub deterministic: Option<bool>,
     /// Visits, each with marks in its tensors, and those whose outputs were judged.

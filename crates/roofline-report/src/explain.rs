@@ -59,6 +59,9 @@ pub fn explain(record: &Record, style: Style) -> String {
     if !record.reproduce.is_empty() {
         text += &format!("{:INDENT$}{}\n", "reproduce", escape(&record.reproduce));
     }
+    if !record.gate.replay.is_empty() {
+        text += &format!("{:INDENT$}{}\n", "by hand", escape(&record.gate.replay));
+    }
     text
 }
 
@@ -69,7 +72,7 @@ fn status(row: &Row) -> String {
         Status::Ok => "every element that was checked lies within its bound",
         Status::Wrong => "an output is outside its bound, so that the row has no time",
         Status::Suspect => "its times or resources cannot be believed",
-        Status::Unsupported => "the runner says no",
+        Status::Unsupported => "the runner says no, or the case is outside what it requires",
         Status::Refused => "Roofline says no",
         Status::Crashed => "the runner ended or raised an error",
         Status::Timeout => "the runner did not answer in time",

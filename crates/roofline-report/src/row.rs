@@ -255,6 +255,8 @@ impl<'a> Row<'a> {
         let Some(median) = self.time(0.5) else { return notes };
         let evidence = &self.record.evidence;
         notes.push(grade(evidence.grade).to_owned());
+        let requires = self.record.provenance.notes.get("requires").filter(|_| !self.record.is_imported());
+        notes.extend(requires.map(|condition| format!("requires {}", escape(condition))));
         if let Some(rounds) = &self.record.rounds {
             notes.push(sets(rounds.to_hub.len(), rounds.ended, self.launches()));
             let timer = rounds.course.timer.0 / (median.0 * f64::from(rounds.course.batch.max(1)));
@@ -319,10 +321,13 @@ impl<'a> Row<'a> {
     }
 
     /// Whether the reason needs more words than a status of `room` columns has. What a runner does not
-    /// offer needs none: there may be hundreds of such rows, and nothing to mend.
+    /// offer needs none: there may be hundreds of such rows, and nothing to mend. A no to a shape of the gate
+    /// can be mended by a condition.
     pub(crate) fn has_details(&self, room: usize) -> bool {
         let record = self.record;
+        let can_be_mended = record.status == Status::Unsupported && !record.gate.replay.is_empty();
         record.status.is_failure()
+            || can_be_mended
             || record.status == Status::Refused && !self.status_text(room).ends_with(&escape(&record.why))
     }
 

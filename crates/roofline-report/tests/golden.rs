@@ -270,6 +270,7 @@ fn wrong() -> Record {
             score: 0.25,
             fault: Some(fault),
             seen_in: "the case itself, fill `uniform`, launch 2".to_owned(),
+            replay: format!("roofline job {SOFTMAX}@mine/fast --placement end --fill uniform --seed 11"),
             ..Gate::default()
         },
         // Taken before the fault was seen: a wrong row shows no time all the same.
@@ -442,6 +443,15 @@ fn nothing_is_compared_with_what_failed() {
         let words = explain(&row, Style::default());
         assert_eq!(words.contains("none: torch/eager failed"), !compares, "{words}");
     }
+}
+
+#[test]
+fn a_condition_stands_in_the_notes_of_its_row() {
+    let mut record = measured();
+    record.provenance.notes.insert("requires".to_owned(), "cols % 16 == 0, finite".to_owned());
+    let report = Report { run: None, records: &[record], sort: Sort::Case };
+    let table = (Format::find("markdown").unwrap().write)(&report, Style::default());
+    assert!(table.contains("requires cols % 16 == 0, finite"), "{table}");
 }
 
 #[test]

@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/* Version of this header; a library built for another one is refused. */
-#define ROOFLINE_INTERFACE 1
+/* Version of this header. A library that was built with version 1 is still taken: it has no `condition`. */
+#define ROOFLINE_INTERFACE 2
 
 /* A tensor in memory, in the layout of DLPack's DLTensor, versions 0 and 1. Include <dlpack/dlpack.h>
  * first where you have it, and its own types are used; they are the same in memory. */
@@ -35,7 +35,7 @@ typedef struct {
 } DLDataType;
 
 typedef struct {
-    void *data; /* first element; aligned to the element's size and to nothing more */
+    void *data; /* first element; aligned to the element's size, and to more where `condition` says so */
     DLDevice device;
     int32_t ndim;
     DLDataType dtype;
@@ -75,7 +75,8 @@ typedef struct {
 } roofline_job;
 
 /* Computes the outputs from the inputs, once. Inputs are in memory that can only be read; reading or
- * writing beyond a tensor's end is a fault. */
+ * writing beyond a tensor's end is a fault. From `prepare` to `release` the tensors, their memory and the
+ * job stay at the same addresses, so that a plan may hold them; only the inputs' values change. */
 typedef int roofline_kernel(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job);
 
 /* One kernel for one operation. */
@@ -88,10 +89,12 @@ typedef struct {
     int32_t parallel;         /* 1: uses more than one thread when it may */
     roofline_kernel *prepare; /* before the first launch, not timed; must not look at the inputs' values; or NULL */
     void (*release)(roofline_job *job); /* after the last launch; or NULL */
+    const char *condition;    /* what it requires of a case, or NULL: "cols % 16 == 0, m >= 16, align 64, finite,
+                               * flushes denormals". Other cases are not brought to it. */
 } roofline_offer;
 
 typedef struct {
-    uint32_t interface;   /* ROOFLINE_INTERFACE */
+    uint32_t interface;   /* ROOFLINE_INTERFACE, which says how long a row of `offers` is */
     const char *version;  /* of what is measured; NULL: a checksum of the file stands for it */
     const roofline_offer *offers;
     size_t offer_count;

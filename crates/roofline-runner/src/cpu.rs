@@ -61,6 +61,7 @@ fn offer(row: &Implementation) -> Offer {
         about: row.about.to_owned(),
         parallel: row.parallel,
         devices: cpu(),
+        requires: String::new(),
     }
 }
 

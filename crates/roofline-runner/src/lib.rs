@@ -4,14 +4,8 @@
 //! use roofline_runner::{Dtype, Entry, Job, Ready, Refusal, Table, serve};
 //! use std::process::ExitCode;
 //!
-//! const ENTRIES: &[Entry] = &[Entry {
-//!     implementation: "mine/loop",
-//!     operation: "add",
-//!     dtypes: &[Dtype::F32],
-//!     about: "one loop over the elements",
-//!     parallel: false,
-//!     prepare: prepare_add,
-//! }];
+//! const ENTRIES: &[Entry] =
+//!     &[Entry::new("mine/loop", "add", &[Dtype::F32], prepare_add).about("one loop over the elements")];
 //!
 //! fn prepare_add(job: &mut Job) -> Result<Ready, Refusal> {
 //!     let (x, y) = (job.input::<f32>("x")?, job.input::<f32>("y")?);
@@ -28,7 +22,8 @@
 //! }
 //! ```
 //!
-//! What `prepare` does is not timed; what it returns is launched, again and again. A kernel that
+//! A kernel that is right for some cases only says for which: `.requires("cols % 16 == 0, align 32")`. What
+//! `prepare` does is not timed; what it returns is launched, again and again. A kernel that
 //! panics has failed, and the row says so. A kernel that needs more than a closure (an error of its
 //! own, a device to wait for, a clock of its own) implements [`Kernel`]; a runner whose offers are
 //! known at run time only implements [`Runner`]. Whoever speaks the protocol by hand has

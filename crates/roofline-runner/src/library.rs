@@ -19,7 +19,7 @@ use std::process::ExitCode;
 pub const HEADER: &str = include_str!("../include/roofline.h");
 
 /// Version of that header.
-const INTERFACE: u32 = 1;
+const INTERFACE: u32 = 2;
 
 /// Hosts the kernels of a library until the conductor leaves.
 pub fn serve(path: &Path) -> ExitCode {
@@ -58,11 +58,15 @@ impl LibraryRunner {
             let (offer, functions) =
                 check(row, &provider).map_err(|why| format!("declares a broken offer {index}: {why}"))?;
             let same = |(other, _): &&(Offer, Functions)| {
-                other.implementation == offer.implementation && other.operation == offer.operation
+                other.implementation == offer.implementation
+                    && other.operation == offer.operation
+                    && other.dtypes.iter().any(|dtype| offer.dtypes.contains(dtype))
             };
             if rows.iter().find(same).is_some() {
                 let (name, operation) = (offer.implementation, offer.operation);
-                return Err(format!("declares `{name}` for `{operation}` twice; name one of them otherwise"));
+                return Err(format!(
+                    "declares `{name}` for `{operation}` twice in one dtype; name one of them otherwise"
+                ));
             }
             rows.push((offer, functions));
         }
@@ -113,7 +117,9 @@ fn check(row: &DeclaredOffer, provider: &str) -> Result<(Offer, Functions), Stri
         about: row.about.clone().unwrap_or_default(),
         parallel: row.parallel,
         devices: cpu(),
+        requires: row.condition.clone().unwrap_or_default(),
     };
+    offer.condition().map_err(|breach| of_row(breach.to_string()))?;
     Ok((offer, functions))
 }
 
@@ -132,7 +138,8 @@ impl Runner for LibraryRunner {
     fn prepare(&mut self, mut job: Job) -> Result<Ready, Refusal> {
         let form = job.form();
         let is_meant = |offer: &Offer| offer.operation == form && offer.implementation == job.implementation;
-        let row = self.rows.iter().find(|(offer, _)| is_meant(offer));
+        let rows = || self.rows.iter().filter(|(offer, _)| is_meant(offer));
+        let row = rows().find(|(offer, _)| offer.dtypes.contains(&job.dtype)).or_else(|| rows().next());
         let (offer, functions) =
             row.ok_or_else(|| unsupported(format!("`{}` has no `{form}`", job.implementation)))?;
         job.require(&offer.dtypes)?;

@@ -40,6 +40,7 @@ fn offer(probe: &Probe, operation: &Operation, form: &str) -> Option<Offer> {
         about: probe.about.to_owned(),
         parallel: true,
         devices: cpu(),
+        requires: String::new(),
     })
 }
 

@@ -6,8 +6,10 @@ use roofline_core::dtype::Dtype;
 use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, cpu};
 use std::collections::BTreeMap;
 
-/// One implementation of one operation.
+/// One implementation of one operation, made by [`Entry::new`] and what follows it. The same name may
+/// stand there again for other dtypes.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Entry {
     /// `provider/name`.
     pub implementation: &'static str,
@@ -18,10 +20,43 @@ pub struct Entry {
     pub about: &'static str,
     /// Whether it uses more than one thread when it may.
     pub parallel: bool,
+    /// What it requires of a case, such as `cols % 16 == 0, align 32`; empty for nothing.
+    pub requires: &'static str,
     pub prepare: fn(&mut Job) -> Result<Ready, Refusal>,
 }
 
 impl Entry {
+    /// An implementation that is serial and requires nothing.
+    pub const fn new(
+        implementation: &'static str,
+        operation: &'static str,
+        dtypes: &'static [Dtype],
+        prepare: fn(&mut Job) -> Result<Ready, Refusal>,
+    ) -> Entry {
+        Entry { implementation, operation, dtypes, about: "", parallel: false, requires: "", prepare }
+    }
+
+    /// What it is, in one sentence.
+    pub const fn about(self, about: &'static str) -> Entry {
+        Entry { about, ..self }
+    }
+
+    /// Uses more than one thread when it may.
+    pub const fn parallel(self) -> Entry {
+        Entry { parallel: true, ..self }
+    }
+
+    /// Is right under a condition only: sizes (`cols % 16 == 0`, `m >= 16`), `align 16` to `align 128`,
+    /// `finite` inputs, `flushes denormals`; several stand between commas.
+    pub const fn requires(self, condition: &'static str) -> Entry {
+        Entry { requires: condition, ..self }
+    }
+
+    /// The same for another operation.
+    pub const fn operation(self, operation: &'static str) -> Entry {
+        Entry { operation, ..self }
+    }
+
     /// What the conductor is told of it.
     pub fn offer(&self) -> Offer {
         Offer {
@@ -31,6 +66,7 @@ impl Entry {
             about: self.about.to_owned(),
             parallel: self.parallel,
             devices: cpu(),
+            requires: self.requires.to_owned(),
         }
     }
 }
@@ -72,8 +108,11 @@ impl Runner for Table {
 
     fn prepare(&mut self, mut job: Job) -> Result<Ready, Refusal> {
         let form = job.form();
-        let mut rows = self.entries.iter().filter(|entry| entry.operation == form);
-        let entry = rows.find(|entry| entry.implementation == job.implementation).ok_or_else(|| {
+        let is_meant = |entry: &&Entry| entry.operation == form && entry.implementation == job.implementation;
+        let rows = || self.entries.iter().filter(is_meant);
+        // Where none has the dtype, the first says so.
+        let entry = rows().find(|entry| entry.dtypes.contains(&job.dtype)).or_else(|| rows().next());
+        let entry = entry.ok_or_else(|| {
             unsupported(format!("`{}` has no `{form}` in runner `{}`", job.implementation, self.runner))
         })?;
         job.require(entry.dtypes)?;

@@ -2,6 +2,8 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use roofline_conductor::job::Placement;
+use roofline_core::fill::Fill;
 use roofline_report::Sort;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -283,6 +285,13 @@ pub struct Job {
     /// Launches in one question
     #[arg(long, default_value_t = 1)]
     pub launches: u32,
+    /// Where tensors lie in their files: `start` or `end`, flush against an unreadable page; `end/64`, as near to
+    /// it as data aligned to 64 bytes can; `offset/192`, so many bytes into a page, with room on both sides
+    #[arg(long, value_name = "PLACE", default_value = "offset/0")]
+    pub placement: Placement,
+    /// Family of the inputs
+    #[arg(long, value_name = "FAMILY", default_value = "uniform", value_parser = fills())]
+    pub fill: Fill,
     /// Seed of the inputs
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -328,6 +337,12 @@ pub struct Import {
 fn sort_keys() -> impl TypedValueParser<Value = Sort> {
     let names = Sort::ALL.iter().map(|sort| sort.name());
     PossibleValuesParser::new(names).map(|name| Sort::find(&name).unwrap_or_default())
+}
+
+fn fills() -> impl TypedValueParser<Value = Fill> {
+    let names = Fill::ALL.iter().map(|fill| fill.name());
+    let find = |name: String| Fill::ALL.iter().copied().find(|fill| fill.name() == name);
+    PossibleValuesParser::new(names).map(move |name| find(name).unwrap_or(Fill::Uniform))
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {

@@ -33,6 +33,7 @@ def implementation(
     output: str = "in-place",
     parallel: bool = False,
     devices: Iterable[str] = ("cpu",),
+    requires: str = "",
 ) -> Callable[[Prepare], Prepare]:
     """Offers the decorated function for `operation`; called as the function unless `name` says otherwise.
 
@@ -52,6 +53,7 @@ def implementation(
                 output=output,
                 parallel=parallel,
                 devices=devices,
+                requires=requires,
             )(prepare)
 
         _offered.append(offer)

@@ -39,6 +39,7 @@ class Implementation:
     output: str
     parallel: bool
     devices: tuple[str, ...]
+    requires: str
     prepare: Prepare
 
     def call(self, job: Job) -> Call:
@@ -57,7 +58,7 @@ class Implementation:
 
     def offer(self) -> dict[str, Any]:
         """This implementation in the answer to `hello`."""
-        return {
+        offer = {
             "implementation": self.name,
             "operation": self.operation,
             "dtypes": list(self.dtypes),
@@ -65,6 +66,7 @@ class Implementation:
             "parallel": self.parallel,
             "devices": list(self.devices),
         }
+        return offer | ({"requires": self.requires} if self.requires else {})
 
 
 class Runner:
@@ -85,8 +87,8 @@ class Runner:
         faulthandler.enable()
         self.name, self.version, self.devices = name, version, list(devices)
         self.notes = {"python": platform.python_version(), **(notes or {})}
-        # By name, operation and kind of device.
-        self._implementations: dict[tuple[str, str, str], Implementation] = {}
+        # By name, operation, kind of device and dtype.
+        self._implementations: dict[tuple[str, str, str, str], Implementation] = {}
         self._floats = FloatMode()
         self._channel: SocketChannel | PipeChannel | None = None
         self._forget()
@@ -101,6 +103,7 @@ class Runner:
         output: str = "in-place",
         parallel: bool = False,
         devices: Iterable[str] = ("cpu",),
+        requires: str = "",
     ) -> Callable[[Prepare], Prepare]:
         """Offers the decorated function as `name` for `operation` or `operation.variant`.
 
@@ -108,18 +111,21 @@ class Runner:
         returns its result (a tuple when there are several), which is copied off the clock. `parallel`
         says that it uses all threads it may; otherwise it counts as one, or sets `job.threads_used`.
         `devices` are kinds, `cpu` and `cuda`; where the job is on another device than `cpu`, the function
-        says by `job.elsewhere` how tensors get there and back.
+        says by `job.elsewhere` how tensors get there and back. `requires` says for which cases it is right,
+        where it is not for all: `"cols % 16 == 0, align 64, finite, flushes denormals"`; the same name may be
+        offered again for other dtypes under another condition.
         """
         if not re.fullmatch(r"[a-z0-9-]{1,64}/[a-z0-9-]{1,64}", name):
             raise ValueError(f"`{name}` is not `provider/name` in kebab-case")
         dtypes, devices = checked(dtypes, output), tuple(devices)
-        if any((name, operation, device) in self._implementations for device in devices):
-            raise ValueError(f"`{name}` is offered twice for `{operation}`")
+        keys = [(name, operation, device, dtype) for device in devices for dtype in dtypes]
+        if any(key in self._implementations for key in keys):
+            raise ValueError(f"`{name}` is offered twice for `{operation}` in one dtype")
 
         def register(prepare: Prepare) -> Prepare:
             text = about if about is not None else (prepare.__doc__ or "").strip().partition("\n")[0]
-            one = Implementation(name, operation, dtypes, text, output, parallel, devices, prepare)
-            self._implementations |= {(name, operation, device): one for device in devices}
+            one = Implementation(name, operation, dtypes, text, output, parallel, devices, requires, prepare)
+            self._implementations |= dict.fromkeys(keys, one)
             return prepare
 
         return register
@@ -202,12 +208,12 @@ class Runner:
         variant = field(question, "variant", str)
         full = f"{operation}.{variant}" if variant else operation
         kind = device_of(question).partition(":")[0]
-        implementation = self._implementations.get((name, full, kind))
-        if implementation is None:
+        if all(key[:3] != (name, full, kind) for key in self._implementations):
             where = "" if kind == "cpu" else f" on {kind}"
             raise Unsupported(f"`{self.name}` has no `{name}` for `{full}`{where}")
         dtype = field(question, "dtype", str)
-        if dtype not in implementation.dtypes:
+        implementation = self._implementations.get((name, full, kind, dtype))
+        if implementation is None:
             raise Unsupported(f"`{name}` has no {dtype} for `{full}`")
         return implementation
 

@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from conductor import Conversation, File, RunnerEnded
 
-from roofline_runner import Runner
+from roofline_runner import Runner, Unsupported
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMMAND = [sys.executable, os.path.join(HERE, "sample_runner.py")]
@@ -214,6 +214,19 @@ class PackageTest(unittest.TestCase):
                 runner.implementation(name, operation="add", dtypes=["f32"], output=output)
         with self.assertRaises(ValueError):
             Runner("test", version=" ")
+
+    def test_a_name_is_offered_for_other_types_under_another_condition(self):
+        runner = Runner("test", version="1")
+        for dtype, requires in [("f32", ""), ("bf16", "finite")]:
+            offer = runner.implementation("test/one", operation="add", dtypes=[dtype], requires=requires)
+            offer(inspect.isclass)
+        offers = runner._hello({})["offers"]
+        self.assertEqual([offer["dtypes"] for offer in offers], [["f32"], ["bf16"]])
+        self.assertEqual([offer.get("requires") for offer in offers], [None, "finite"])
+        question = {"implementation": "test/one", "operation": "add", "variant": "", "device": "cpu"}
+        self.assertEqual(runner._chosen(question | {"dtype": "bf16"}).requires, "finite")
+        with self.assertRaisesRegex(Unsupported, "no f64"):
+            runner._chosen(question | {"dtype": "f64"})
 
 
 if __name__ == "__main__":

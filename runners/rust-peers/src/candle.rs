@@ -23,7 +23,8 @@ const fn entry(
     parallel: bool,
     prepare: fn(&mut Job) -> Result<Ready, Refusal>,
 ) -> Entry {
-    Entry { implementation: NAME, operation, dtypes, about, parallel, prepare }
+    let entry = Entry::new(NAME, operation, dtypes, prepare).about(about);
+    if parallel { entry.parallel() } else { entry }
 }
 
 /// A number that both candle and the protocol have.

@@ -11,14 +11,9 @@ const ABOUT: &str = "ndarray's general_mat_mul on the given memory";
 const PRODUCTS: [Entry; 2] = product::entries("rust-peers/ndarray", ABOUT, F32_F64, prepare);
 
 pub const ENTRIES: &[Entry] = &[
-    Entry {
-        implementation: "rust-peers/ndarray",
-        operation: "add",
-        dtypes: F32_F64,
-        about: "ndarray's Zip on the given memory",
-        parallel: true,
-        prepare: prepare_add,
-    },
+    Entry::new("rust-peers/ndarray", "add", F32_F64, prepare_add)
+        .about("ndarray's Zip on the given memory")
+        .parallel(),
     PRODUCTS[0],
     PRODUCTS[1],
 ];

@@ -52,8 +52,8 @@ pub const fn entries(
     dtypes: &'static [Dtype],
     prepare: fn(&mut Job) -> Result<Ready, Refusal>,
 ) -> [Entry; 2] {
-    let entry = Entry { implementation, operation: "matmul", dtypes, about, parallel: true, prepare };
-    [entry, Entry { operation: "matmul.nn", ..entry }]
+    let entry = Entry::new(implementation, "matmul", dtypes, prepare).about(about).parallel();
+    [entry, entry.operation("matmul.nn")]
 }
 
 pub const F32_F64: &[Dtype] = &[Dtype::F32, Dtype::F64];

@@ -13,6 +13,7 @@ mod fuzz;
 mod hello;
 mod honest;
 mod honest_rows;
+mod needs;
 mod product;
 mod protocol;
 mod resources;
@@ -133,6 +134,7 @@ fn offers(row: &Row) -> Vec<Offer> {
                 about: row.about.to_owned(),
                 parallel: case.threads > 1 || row.cases.iter().any(|case| case.contains("/threads=")),
                 devices: cpu(),
+                requires: row.requires.to_owned(),
             });
         }
     }

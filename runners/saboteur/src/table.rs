@@ -5,7 +5,9 @@
 //! it does. On other sizes of the same operations it behaves alike. `saboteur --table` prints the
 //! table as JSON for the tests.
 
-use crate::{crashed, deceit, escapes, everyday, fickle, honest_rows, protocol, resources, suspect, wrong};
+use crate::{
+    crashed, deceit, escapes, everyday, fickle, honest_rows, needs, protocol, resources, suspect, wrong,
+};
 use roofline_core::record::Status;
 use roofline_runner::protocol::Question;
 use roofline_runner::{Channel, Job, Ready, Refusal};
@@ -18,6 +20,8 @@ pub(crate) struct Row {
     /// Numbers of the catalogue: C2 exploits, A5 mutants; empty for what is in neither.
     plays: &'static str,
     pub(crate) about: &'static str,
+    /// What it declares to require; empty for nothing.
+    pub(crate) requires: &'static str,
     pub(crate) status: Status,
     pub(crate) way: Way,
 }
@@ -46,6 +50,7 @@ const BF16: &str = "matmul/bf16/m=48,n=40,k=512";
 const TILED: &str = "matmul/f32/m=1024,n=1024,k=256";
 const PRODUCT: &str = "matmul/f32/m=512,n=512,k=512";
 const LONG: &str = "add/f32/rows=70,cols=1000";
+const VECTORS: &str = "softmax/f32/rows=64,cols=1008";
 const SHORT: &str = "softmax/f32/rows=4,cols=100";
 const WORK: &str = "softmax/f32/rows=512,cols=1000";
 const MICROSECONDS_20: &str = "softmax/f32/rows=12,cols=100";
@@ -55,12 +60,13 @@ const NANOSECONDS: &str = "add/f32/rows=2,cols=8";
 const TWO: &str = "softmax/f32/rows=512,cols=1000/threads=2";
 
 macro_rules! rows {
-    ($($status:ident $way:ident $module:ident { $($name:ident [$($case:ident),*] $plays:literal $about:literal;)* })*) => {
+    ($($status:ident $way:ident $module:ident { $($name:ident [$($case:ident),*] $plays:literal $about:literal $($requires:literal)?;)* })*) => {
         &[$($(Row {
             function: stringify!($name),
             cases: &[$($case),*],
             plays: $plays,
             about: $about,
+            requires: concat!($($requires)?),
             status: Status::$status,
             way: Way::$way($module::$name),
         },)*)*]
@@ -94,6 +100,23 @@ pub(crate) const ROWS: &[Row] = rows! {
     }
     OutOfMemory Kernel escapes {
         shares_memory           [SOFTMAX] "" "touches 1.5 GiB of shared anonymous memory";
+    }
+    Ok Kernel needs {
+        whole_vectors           [VECTORS] "" "takes multiples of 16 columns" "cols % 16 == 0";
+        one_width               [SOFTMAX] "" "takes 1000 columns" "cols == 1000";
+        aligned_loads           [ADD] "" "loads where addresses are multiples of 32" "align 32";
+        finite_only             [SOFTMAX] "" "lets a NaN of one row reach the others" "finite";
+        flushes                 [SOFTMAX] "" "takes denormals for zero" "flushes denormals";
+    }
+    Unsupported Kernel needs {
+        whole_vectors_elsewhere [SOFTMAX] "" "takes multiples of 16 columns, which these are not" "cols % 16 == 0";
+        whole_vectors_in_secret [VECTORS] "" "takes multiples of 16 columns and does not say so";
+    }
+    Crashed Kernel needs {
+        aligned_loads_in_secret [ADD] "" "loads where addresses are multiples of 32 and does not say so";
+    }
+    Wrong Kernel needs {
+        flushes_in_secret       [SOFTMAX] "" "takes denormals for zero and does not say so";
     }
     Unsupported Kernel honest_rows {
         says_unsupported        [SOFTMAX] "" "refuses every case";
@@ -267,6 +290,7 @@ pub(crate) fn as_json() -> Value {
             "status": row.status,
             "plays": row.plays,
             "about": row.about,
+            "requires": row.requires,
         })
     });
     let hellos =

@@ -23,6 +23,7 @@ impl Runner for Knob {
             about: format!("computes {extra} % of the rows twice"),
             parallel: operation == "add",
             devices: cpu(),
+            requires: String::new(),
         };
         let offers = ["add", "softmax", "matmul"].iter();
         Hello {

@@ -43,6 +43,7 @@ impl Contestants {
             implementation,
             runner: self.runner.name.clone(),
             offered: true,
+            requires: Default::default(),
         };
         let names = leg.names.iter().map(|name| format!("knob/{name}"));
         let rows = std::iter::once(HUB.to_owned()).chain(names).map(row).collect();

@@ -27,6 +27,8 @@ struct Offer {
     operation: String,
     dtypes: Vec<String>,
     devices: Vec<String>,
+    #[serde(default)]
+    requires: String,
 }
 
 pub(super) fn make(root: &Path, runner: &str) -> Result<Option<String>, Failure> {
@@ -46,22 +48,14 @@ pub(super) fn make(root: &Path, runner: &str) -> Result<Option<String>, Failure>
 
 /// What the page has and not every machine, for its processor or its libraries: beginnings of names.
 const NOT_EVERYWHERE: [&str; 4] = ["cpu/amx ", "c-peers/openblas ", "c-peers/onednn ", "c-peers/mkl "];
-/// What only processors without AMX have: its bf16 products by oneDNN are not offered.
-const WITHOUT_AMX: [&str; 4] = [
-    "torch/eager matmul bf16 on cpu",
-    "torch/eager matmul.nn bf16 on cpu",
-    "torch/compile matmul bf16 on cpu",
-    "torch/compile matmul.nn bf16 on cpu",
-];
 
-/// What is offered here and not on the page, and the other way round. Versions may differ.
+/// What is offered here and not on the page, and the other way round. Versions may differ, and conditions,
+/// which may hang on the processor.
 pub(super) fn at_odds(old: &str, new: &str) -> Vec<String> {
     let (page, here) = (names(old), names(new));
     let is_elsewhere = |name: &str| NOT_EVERYWHERE.iter().any(|start| name.starts_with(start));
-    let is_without_amx = |name: &str| WITHOUT_AMX.contains(&name);
-    let missing = here.difference(&page).filter(|name| !is_without_amx(name));
-    let surplus = page.difference(&here).filter(|name| !is_elsewhere(name) && !is_without_amx(name));
-    let missing = missing.map(|name| format!("`{name}` is offered and not on the page"));
+    let surplus = page.difference(&here).filter(|name| !is_elsewhere(name));
+    let missing = here.difference(&page).map(|name| format!("`{name}` is offered and not on the page"));
     missing.chain(surplus.map(|name| format!("`{name}` is on the page and not offered"))).collect()
 }
 
@@ -74,6 +68,7 @@ fn names(table: &str) -> BTreeSet<String> {
     for row in lines {
         for (operation, cell) in operations.iter().zip(&row).skip(2) {
             for offer in cell.split("; ").filter(|offer| !offer.is_empty()) {
+                let offer = offer.split(" if ").next().unwrap_or_default();
                 let (dtypes, devices) = offer.split_once(" on ").unwrap_or((offer, "cpu"));
                 let pairs = devices
                     .split(", ")
@@ -104,6 +99,9 @@ fn describe(runner: &Runner, version: &str) -> String {
         if offer.devices != ["cpu"] {
             types = format!("{types} on {}", offer.devices.join(", "));
         }
+        if !offer.requires.is_empty() {
+            types = format!("{types} if {}", offer.requires);
+        }
         let cell = rows[index].1.entry(&offer.operation).or_default();
         *cell = if cell.is_empty() { types } else { format!("{cell}; {types}") };
     }
@@ -132,6 +130,11 @@ mod tests {
         let odd = |old: &str, new: &str| at_odds(page, &page.replace(old, new));
         assert_eq!(odd("1.2, on cpu", "1.3 for AVX2, on cpu, cuda:0"), [""; 0]);
         assert_eq!(odd("| `cpu/amx` | i8 | |\n", ""), [""; 0], "not every processor has it");
+        assert_eq!(
+            odd("f16 on cuda", "f16 on cuda if cols > 1, finite"),
+            [""; 0],
+            "a condition is none of its names"
+        );
         assert_eq!(
             odd("|  | f32 |", "|  | f32 f64 |"),
             ["`x/b softmax f64 on cpu` is offered and not on the page"]
@@ -162,20 +165,22 @@ mod tests {
             operation: operation.to_owned(),
             dtypes: dtypes.iter().map(|dtype| (*dtype).to_owned()).collect(),
             devices: vec!["cpu".to_owned()],
+            requires: String::new(),
         };
+        let under = |offer: Offer| Offer { requires: "cols > 1, finite".to_owned(), ..offer };
         let on_gpu = |offer: Offer| Offer { devices: vec!["cuda".to_owned()], ..offer };
         let offers = vec![
             offer("x/a", "add", &["f32", "bf16"]),
             offer("limit/traffic-1", "add", &["f32"]),
             offer("x/b", "softmax", &["f64"]),
             offer("x/a", "softmax", &["f32"]),
-            on_gpu(offer("x/a", "softmax", &["f16"])),
+            under(on_gpu(offer("x/a", "softmax", &["f16"]))),
         ];
         let runner = Runner { name: "x".to_owned(), version: None, devices: Vec::new(), offers };
         assert_eq!(
             describe(&runner, "1.2"),
             "Version 1.2, on cpu.\n\n| implementation | add | softmax |\n|---|---|---|\n\
-             | `x/a` | f32 bf16 | f32; f16 on cuda |\n| `x/b` |  | f64 |\n"
+             | `x/a` | f32 bf16 | f32; f16 on cuda if cols > 1, finite |\n| `x/b` |  | f64 |\n"
         );
     }
 }

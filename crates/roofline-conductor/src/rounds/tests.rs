@@ -13,6 +13,7 @@ fn planned() -> PlannedCase {
         implementation: (*implementation).to_owned(),
         runner: "cpu".to_owned(),
         offered: true,
+        requires: Default::default(),
     };
     PlannedCase {
         case: "add/f32/rows=64,cols=1000".parse().unwrap(),

@@ -64,6 +64,7 @@ impl RunnerSpec {
             download: String::new(),
             environment,
             isolated: true,
+            requires: BTreeMap::new(),
             name,
         })
     }

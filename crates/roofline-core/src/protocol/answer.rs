@@ -133,6 +133,8 @@ fn check_offer(offer: &Offer) -> Result<(), Breach> {
     within("operation", &offer.operation, LONGEST_NAME)?;
     at_most("dtypes of an offer", offer.dtypes.len(), MOST_ENTRIES)?;
     within("sentence about an offer", &offer.about, LONGEST_TEXT)?;
+    within("condition of an offer", &offer.requires, LONGEST_TEXT)?;
+    offer.condition()?;
     names("devices of an offer", &offer.devices)
 }
 

@@ -61,6 +61,7 @@ struct RawJob {
 type Compute = unsafe extern "C-unwind" fn(*const DlTensor, *const DlTensor, *mut RawJob) -> c_int;
 type Release = unsafe extern "C-unwind" fn(*mut RawJob);
 
+/// A row of interface 1.
 #[repr(C)]
 struct RawOffer {
     name: *const c_char,
@@ -73,11 +74,19 @@ struct RawOffer {
     release: Option<Release>,
 }
 
+/// A row of interface 2: that of interface 1, and what has come since.
+#[repr(C)]
+struct RawOfferTwo {
+    one: RawOffer,
+    condition: *const c_char,
+}
+
 #[repr(C)]
 struct RawLibrary {
     interface: u32,
     version: *const c_char,
-    offers: *const RawOffer,
+    /// Rows of the interface's own length.
+    offers: *const c_void,
     offer_count: usize,
 }
 
@@ -95,6 +104,7 @@ pub(crate) struct DeclaredOffer {
     pub(crate) dtypes: Option<String>,
     pub(crate) about: Option<String>,
     pub(crate) parallel: bool,
+    pub(crate) condition: Option<String>,
     pub(crate) functions: Option<Functions>,
 }
 
@@ -141,27 +151,35 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
     }
     // SAFETY: the interface promises a table that lasts; of all versions this is the first field.
     let theirs = unsafe { (&raw const (*table).interface).read() };
-    if theirs != interface {
+    if !(1..=interface).contains(&theirs) {
         return Err(format!(
-            "was built for interface {theirs} of roofline.h, this roofline has {interface}; `roofline header` \
-             prints the one to build with"
+            "was built for interface {theirs} of roofline.h, this roofline has {interface} and takes older ones; \
+             `roofline header` prints the one to build with"
         ));
     }
-    // SAFETY: a table of this version, by the line above.
+    // SAFETY: a table of a known version, by the line above; the table itself is the same in all of them.
     let table = unsafe { &*table };
     let count = table.offer_count;
     if count > MOST_OFFERS || (table.offers.is_null() && count > 0) {
         return Err(format!("its table of offers is broken: {count} rows at {:p}", table.offers));
     }
-    let rows: &[RawOffer] = match count {
-        0 => &[],
-        // SAFETY: not null; the library promises that many rows, which last.
-        _ => unsafe { std::slice::from_raw_parts(table.offers, count) },
+    let offers = match (count, theirs) {
+        (0, _) => Vec::new(),
+        // SAFETY: not null; the library promises that many rows of its version, which last.
+        (_, 1) => unsafe { std::slice::from_raw_parts(table.offers.cast::<RawOffer>(), count) }
+            .iter()
+            .map(|row| declared(row, null()))
+            .collect(),
+        // SAFETY: as above.
+        _ => unsafe { std::slice::from_raw_parts(table.offers.cast::<RawOfferTwo>(), count) }
+            .iter()
+            .map(|row| declared(&row.one, row.condition))
+            .collect(),
     };
-    Ok(Declared { version: text(table.version), offers: rows.iter().map(declared).collect() })
+    Ok(Declared { version: text(table.version), offers })
 }
 
-fn declared(row: &RawOffer) -> DeclaredOffer {
+fn declared(row: &RawOffer, condition: *const c_char) -> DeclaredOffer {
     let functions = |launch| Functions { launch, prepare: row.prepare, release: row.release };
     DeclaredOffer {
         name: text(row.name),
@@ -169,6 +187,7 @@ fn declared(row: &RawOffer) -> DeclaredOffer {
         dtypes: text(row.dtypes),
         about: text(row.about),
         parallel: row.parallel != 0,
+        condition: text(condition),
         functions: row.launch.map(functions),
     }
 }

@@ -129,8 +129,7 @@ pub(crate) fn table() -> Table {
 }
 
 const fn entry(implementation: &'static str, prepare: fn(&mut Job) -> Result<Ready, No>) -> Entry {
-    let dtypes = &[Dtype::F32];
-    Entry { implementation, operation: "add", dtypes, about: "", parallel: false, prepare }
+    Entry::new(implementation, "add", &[Dtype::F32], prepare)
 }
 
 const ENTRIES: &[Entry] = &[

@@ -75,7 +75,8 @@ prop_compose! {
 prop_compose! {
     fn gate()(
         (launches, judged_visits) in any::<(u32, u32)>(), (checked, failed) in any::<(u64, u64)>(), score in number(),
-        fault in proptest::option::of(fault()), seen_in: String, deterministic: Option<bool>,
+        fault in proptest::option::of(fault()), (seen_in, replay) in any::<(String, String)>(),
+        deterministic: Option<bool>,
     ) -> Gate {
         Gate {
             launches,
@@ -84,6 +85,7 @@ prop_compose! {
             score,
             fault,
             seen_in,
+            replay,
             deterministic,
             visits: judged_visits,
             judged_visits,

@@ -5,7 +5,7 @@ use crate::commands::offers;
 use crate::error::Problem;
 use crate::places;
 use roofline_conductor::conduct::refusal;
-use roofline_conductor::job::{self, quoted};
+use roofline_conductor::job::{self, Contents, quoted};
 use roofline_conductor::machine::Machine;
 use roofline_conductor::runners::RunnerSpec;
 use roofline_core::case::{Case, parse_row};
@@ -28,7 +28,8 @@ pub fn run(args: &Job) -> Result<ExitCode, Problem> {
         Problem::nothing(format!("there is no runner `{runner}`"), hint)
     })?;
     offered(args, spec, &case, &implementation)?;
-    let path = job::write(&case, &implementation, &args.to, args.seed, args.launches.max(1))
+    let contents = Contents { placement: args.placement, fill: args.fill, seed: args.seed };
+    let path = job::write(&case, &implementation, &args.to, contents, args.launches.max(1))
         .map_err(|error| Problem::own(format!("`{}`: {error}", args.to.display())))?;
     let environment: Vec<String> = spec
         .own_environment(case.threads)

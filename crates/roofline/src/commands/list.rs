@@ -98,9 +98,13 @@ fn lines(hello: &Hello, forms: &[(&str, &str)]) -> String {
     let offers = hello.offers.iter().filter(|offer| !is_limit(&offer.implementation));
     for offer in offers.filter(|offer| is_wanted(forms, &offer.operation)) {
         let dtypes: Vec<&str> = offer.dtypes.iter().map(|dtype| dtype.name()).collect();
+        let requires = match offer.requires.as_str() {
+            "" => String::new(),
+            condition => format!("; requires {condition}"),
+        };
         let _ = writeln!(
             text,
-            "{:<20} {:<10} {:<16} {}",
+            "{:<20} {:<10} {:<16} {}{requires}",
             offer.implementation,
             offer.operation,
             dtypes.join(","),

@@ -15,7 +15,7 @@ use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
 use roofline_core::case::Case;
 use roofline_core::protocol::Offer;
-use roofline_core::record::{Record, Run};
+use roofline_core::record::{Record, Run, Status};
 use roofline_core::turn::Turn;
 use roofline_core::verdict;
 use roofline_report::{Format, Report};
@@ -166,6 +166,10 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let reached = format!("{} of {} rows are finished and stored", recorder.finished(), plan.rows());
     let go_on = "`roofline run --resume` goes on from there";
     match finish {
+        Ok(Finish::Complete) if has_nothing(&recorder.records) => {
+            tell("nothing was measured: every row is unsupported or refused");
+            Ok(ExitCode::from(5))
+        }
         Ok(Finish::Complete) => Ok(exit_code(&recorder.records)),
         Ok(Finish::OutOfTime) => {
             tell(&format!("the total budget is spent: {reached}; {go_on}"));
@@ -300,6 +304,11 @@ fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether every row says no.
+fn has_nothing(records: &[Record]) -> bool {
+    records.iter().all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
+}
+
 fn exit_code(records: &[Record]) -> ExitCode {
     if has_failure(records) { ExitCode::from(4) } else { ExitCode::SUCCESS }
 }
@@ -309,7 +318,11 @@ fn describe(plan: &Plan, budget: Option<Duration>) -> String {
     let mut text = String::new();
     for planned in &plan.cases {
         for row in &planned.rows {
-            let note = if row.offered { "" } else { "  (unsupported)" };
+            let note = match row.requires.admits(&planned.case) {
+                _ if !row.offered => "  (unsupported)".to_owned(),
+                Err(why) => format!("  (unsupported: {why})"),
+                Ok(()) => String::new(),
+            };
             text.push_str(&format!("{}@{}{note}\n", planned.case, row.implementation));
         }
     }

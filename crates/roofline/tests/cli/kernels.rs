@@ -189,7 +189,7 @@ fn a_runner_that_offers_less_says_so_in_its_rows() {
     let scene = Scene::new();
     scene.python_runner("mine", KERNELS);
     let words = "check add/bf16/rows=5,cols=7 --runner mine -i mine/honest --format jsonl";
-    let row = scene.call_with_store(words).exits(0).row("mine/honest");
+    let row = scene.call_with_store(words).exits(5).row("mine/honest");
     assert_eq!(row["status"], "unsupported", "{row}");
     assert_eq!(why(&row), "`mine/honest` does not offer add in bf16");
     scene

@@ -4,6 +4,7 @@
 //! these tests take turns by the machine's lock, because two at a time would measure each other.
 
 mod before;
+mod conditions;
 mod device;
 mod exchange;
 mod install;

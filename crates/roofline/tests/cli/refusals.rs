@@ -5,8 +5,8 @@ use crate::scene::Scene;
 #[track_caller]
 fn refused(words: &str, why: &str) {
     let scene = Scene::new();
-    let outcome = scene.call_with_store(&format!("run {words} -i cpu/p* --format jsonl")).exits(0);
-    assert_eq!(outcome.stderr, "");
+    let outcome = scene.call_with_store(&format!("run {words} -i cpu/p* --format jsonl")).exits(5);
+    assert!(outcome.stderr.contains("nothing was measured: every row"), "{}", outcome.stderr);
     let rows = outcome.rows();
     assert!(rows.len() >= 2, "{}", outcome.stdout);
     for row in &rows {
@@ -17,7 +17,7 @@ fn refused(words: &str, why: &str) {
     let stored: Vec<String> = scene.records().into_iter().map(|record| record.id).collect();
     let shown: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(stored, shown, "a refusal is a record");
-    let table = scene.call_with_store(&format!("run {words} -i cpu/plain")).exits(0).stdout;
+    let table = scene.call_with_store(&format!("run {words} -i cpu/plain")).exits(5).stdout;
     assert!(table.contains("refused") && table.ends_with("1 row: 1 refused\n"), "{table}");
     scene
         .call_with_store(&format!("job {}@cpu/plain --to job", rows[0]["case"].as_str().unwrap()))
@@ -56,7 +56,7 @@ fn a_device_that_is_not_there() {
 fn the_limit_of_memory_is_the_users() {
     let scene = Scene::new();
     let words = "check add/f32/rows=2048,cols=1024 -i cpu/plain --memory 16MiB --format jsonl";
-    let row = scene.call_with_store(words).exits(0).row("cpu/plain");
+    let row = scene.call_with_store(words).exits(5).row("cpu/plain");
     assert_eq!(row["status"], "refused", "{row}");
     assert!(row["why"].as_str().unwrap().contains("its tensors take 24"), "{row}");
 }
