@@ -403,7 +403,7 @@ mod tests {
         assert!(apart.places().iter().all(|place| place.offset % 64 == 0));
         assert_eq!(apart.gap(), 128 - 70, "of the largest tensor");
         assert_eq!(apart.broken_canary(), None);
-        let placed = apart.output_placed();
+        let placed = &apart.output;
         placed.memory.write(placed.end() + 3, b"x");
         assert!(apart.broken_canary().unwrap().contains("past the end"), "the gap has canaries");
         assert!(instance(Placement::FlushStart).places().iter().all(|place| place.offset == 0));

@@ -146,7 +146,7 @@ mod tests {
             ("add/f32/rows=1,cols=1000", 60),
         ] {
             let case = id.parse().unwrap();
-            let instance = Instance::new(&case, Placement::FlushEnd, &mut Draws::new(1, 1)).unwrap();
+            let instance = Instance::new(&case, Placement::FlushStart, &mut Draws::new(1, 1)).unwrap();
             let units = units(&instance, &mut Draws::new(2, 2));
             let reached: BTreeSet<usize> = units
                 .iter()
