@@ -20,7 +20,7 @@ const ALPHA: f64 = 0.02;
 /// So few visits tell by the least of them.
 const FEW: usize = 3;
 /// Share of a visit that it may leave unclaimed beyond an empty one.
-const UNCLAIMED_SHARE: f64 = 0.04;
+const UNCLAIMED_SHARE: f64 = 0.025;
 
 /// What is usual for the kind of runner: nobody explains more of a visit by its conversation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,8 +150,9 @@ fn slope(account: &Account, clock: &Clock, shape: Shape, claim: f64) -> Result<O
 fn constant(account: &Account, clock: &Clock, shape: Shape, claim: f64, habits: Habits) -> Result<(), Doubt> {
     let empty: Vec<f64> = account.empty.iter().map(clock.read).collect();
     let plain: Vec<f64> = account.plain.iter().map(clock.read).collect();
-    let usual = median(&empty).unwrap_or(0.0).clamp(0.0, habits.conversation.as_secs_f64());
-    let (Some(unclaimed), Some(least)) = (median(&plain), least_median(&plain)) else { return Ok(()) };
+    let usual = quantile(&empty, clock.quantile).unwrap_or(0.0).clamp(0.0, habits.conversation.as_secs_f64());
+    let (unclaimed, least) = (quantile(&plain, clock.quantile), least_quantile(&plain, clock.quantile));
+    let (Some(unclaimed), Some(least)) = (unclaimed, least) else { return Ok(()) };
     // The first launches after a pause take up to twice as long as those that are timed.
     let cold = habits.chill.as_secs_f64() + f64::from(shape.warmup) * claim;
     let allowed = usual + cold + UNCLAIMED_SHARE * f64::from(shape.launches()) * claim;
@@ -177,15 +178,15 @@ fn difference(plain: &[f64], doubled: &[f64], q: f64) -> Option<(f64, f64)> {
     at(q).or_else(|| at(0.5))
 }
 
-/// The least that the median of some values is for sure; of few values, the least of them.
-fn least_median(values: &[f64]) -> Option<f64> {
-    let least = quantile_interval(values, 0.5, ALPHA).map(|(least, _)| least);
-    least.or_else(|| quantile(values, 0.0).filter(|_| values.len() >= FEW))
+/// The least that a quantile of some values is for sure; that the median is, of fewer; of few, the least of them.
+fn least_quantile(values: &[f64], q: f64) -> Option<f64> {
+    let least = |q| quantile_interval(values, q, ALPHA).map(|(least, _)| least);
+    least(q).or_else(|| least(0.5)).or_else(|| quantile(values, 0.0).filter(|_| values.len() >= FEW))
 }
 
 /// Refuses a copy of a fresh output that takes longer than copying it: work may hide there.
 pub fn hold_copies(account: &Account, bytes_take: Duration, habits: Habits) -> Result<(), String> {
-    let (Some(copy), Some(least)) = (median(&account.copies), least_median(&account.copies)) else {
+    let (Some(copy), Some(least)) = (median(&account.copies), least_quantile(&account.copies, 0.5)) else {
         return Ok(());
     };
     // A library may convert or page in what it hands out, and copies with one thread.
