@@ -111,6 +111,16 @@ const CLOCKS: &[Clock] = &[
         sure: 0.01,
         is_constant: false,
     },
+    // Where nobody waits, the middle of the visits tells most.
+    Clock {
+        name: "the conductor's clock",
+        of_wall: true,
+        read: |visit| visit.wall,
+        quantile: 0.5,
+        least: 0.03,
+        sure: 0.01,
+        is_constant: false,
+    },
     // For those who lie now and then; all waiting is excused.
     Clock {
         name: "the conductor's clock",
@@ -129,6 +139,15 @@ const CLOCKS: &[Clock] = &[
         least: 0.03,
         sure: 0.01,
         is_constant: true,
+    },
+    Clock {
+        name: "the CPU clock of its process",
+        of_wall: false,
+        read: |visit| visit.cpu,
+        quantile: 0.5,
+        least: 0.03,
+        sure: 0.01,
+        is_constant: false,
     },
 ];
 

@@ -45,11 +45,14 @@ pub(crate) fn skips_after_100_calls(job: &mut Job) -> Prepared {
 
 /// C2 22, wrong: the samples of visits hardly meet the element, the launch after the first of them does.
 pub(crate) fn decays(job: &mut Job) -> Prepared {
+    // The gate's small shapes have many launches; it waits for the memory that visits are on.
+    let place = &job.tensors[0];
+    let is_flush = place.offset == 0 || place.offset + place.bytes == place.size;
     let mut calls = 0;
     every_launch(job, move |problem| {
         problem.solve();
         calls += 1;
-        if calls >= 7 {
+        if calls >= 7 && !is_flush {
             let middle = problem.output.len() / 2 + problem.given.cols / 2;
             problem.output[middle] *= 1.5;
         }

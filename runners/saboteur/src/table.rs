@@ -190,7 +190,6 @@ pub(crate) const ROWS: &[Row] = rows! {
         naps_once               [SOFTMAX] "C2 23" "sleeps 1.2 s in its first launch, then writes zeros";
         looks_at_the_last_element [SOFTMAX] "C2 1" "computes when the last element of the output has changed";
         writes_between_visits   [SOFTMAX] "C2 41" "is honest in the gate's process, then writes into the output unasked";
-        last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
         last_launch_only_in_sets [SHORT] "C2 21 22" "is honest in the gate's process, then computes the last launch of a visit";
     }
     Crashed Kernel crashed {
@@ -232,6 +231,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         more_threads_in_sets    [WORK] "C2 22" "is honest in the gate's process, then works on two threads";
         claims_a_tenth_less     [MICROSECONDS_20] "C2 7" "reports nine tenths of its times";
         claims_a_twentieth_less [MICROSECONDS_300, MILLISECONDS_5] "C2 7" "reports 95 % of its times";
+        last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
         lies_now_and_then       [MICROSECONDS_300] "C2 7" "reports half of its times in half of its visits";
     }
     Protocol Speech protocol {

@@ -38,6 +38,15 @@ impl Contest<'_> {
         }
         let suspect = |why: String| Failure::new(Status::Suspect, why);
         let on = |check| stage.options.checks.on(check);
+        // Wrong outranks suspect.
+        let (share, leaves_out) = watch::verdict(lane.account.watched);
+        lane.evidence.watched = share;
+        if leaves_out && on(Check::WatchedBatch) {
+            let seen = 100.0 * share.unwrap_or(0.0);
+            let why =
+                format!("only {seen:.0} % of the launches in its visits were seen to write the right output");
+            return Err(Failure::new(Status::Wrong, why));
+        }
         let habits = stage.habits(&lane.seat);
         let is_cpu = self.planned.case.device == Device::Cpu;
         let cpu_tells = is_cpu && lane.evidence.threads <= 1;
@@ -75,14 +84,6 @@ impl Contest<'_> {
         }
         if !memo::is_conclusive(&lane.account.memos) && lane.speed.is_none_or(|speed| speed <= LONG) {
             lane.weaker(Check::Memos, "too few visits to see a difference of 5 %");
-        }
-        let (share, leaves_out) = watch::verdict(lane.account.watched);
-        lane.evidence.watched = share;
-        if leaves_out && on(Check::WatchedBatch) {
-            let seen = 100.0 * share.unwrap_or(0.0);
-            let why =
-                format!("only {seen:.0} % of the launches in its visits were seen to write the right output");
-            return Err(Failure::new(Status::Wrong, why));
         }
         match share {
             None if shape.timed() == 1 => {
