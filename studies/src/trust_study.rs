@@ -7,7 +7,6 @@
 use crate::bench::Bench;
 use crate::facts::{now, revision, setting};
 use crate::noise_study::load::Load;
-use roofline_conductor::checks::Checks;
 use roofline_conductor::machine::Machine;
 use roofline_core::philox::Draws;
 use roofline_core::record::Record;
@@ -20,7 +19,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Cases of one run: libraries that take seconds to start do so once a set for all of them.
-const CASES: u64 = 8;
+const CASES: u64 = 4;
 /// Time for one comparison with the limit.
 const BUDGET: &str = "1s";
 /// Of 1,000 honest rows so many may be suspect, and none wrong.
@@ -30,7 +29,7 @@ const HONEST: f64 = 0.95;
 /// Of 20 lies so many must be caught.
 const LEAST_CAUGHT: f64 = 0.95;
 
-/// Lies whose chances are counted, and how long the study's rounds are for them.
+/// Lies whose chances are counted.
 const LIES: &[&str] = &[
     "claims-a-tenth-less",
     "claims-a-twentieth-less",
@@ -39,7 +38,6 @@ const LIES: &[&str] = &[
     "remembers-rows",
     "remembers-without-a-pause",
 ];
-const LIE_BUDGET: Duration = Duration::from_secs(2);
 
 /// One row: a line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -136,29 +134,20 @@ fn try_honest_rows(
     deadline: Instant,
     report: &mut dyn FnMut(&str),
 ) -> io::Result<()> {
-    let program = crate::bench::build(&["-p", "roofline"])?.join("roofline");
-    let folder = std::env::temp_dir().join(format!("roofline-trust-study-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
+    let measure = Measure::new()?;
     let mut draws = Draws::new(settings.seed, 77);
     for round in 0.. {
         if Instant::now() > deadline {
             break;
         }
         let loaded = round % 2 == 1;
-        let load = if loaded { Some(Load::start()?) } else { None };
-        let mut command = Command::new(&program);
-        command.arg("run").args((0..CASES).map(|_| draw_case(&mut draws)));
-        command.args(["--budget", BUDGET, "--format", "jsonl", "--store"]).arg(folder.join("store.db"));
+        let cases: Vec<String> = (0..CASES).map(|_| draw_case(&mut draws)).collect();
+        let mut arguments: Vec<&str> = cases.iter().map(String::as_str).collect();
+        arguments.extend(["--budget", BUDGET]);
         for runner in &settings.runners {
-            command.args(["--runner", runner]);
+            arguments.extend(["--runner", runner]);
         }
-        let output = command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).output()?;
-        drop(load);
-        let text = String::from_utf8_lossy(&output.stdout);
-        let records: Vec<Record> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        if records.is_empty() {
-            return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
-        }
+        let records = measure.run(&arguments, loaded)?;
         for record in records.iter().filter(|record| !record.implementation.starts_with("limit/")) {
             journal.add(&Line::new(&journal.revision, loaded, record))?;
             if record.status.is_failure() {
@@ -167,7 +156,7 @@ fn try_honest_rows(
         }
         report(&format!("run {}: {} rows{}", round + 1, records.len(), if loaded { ", loaded" } else { "" }));
     }
-    std::fs::remove_dir_all(&folder)
+    measure.end()
 }
 
 fn try_lies(
@@ -176,8 +165,8 @@ fn try_lies(
     deadline: Instant,
     report: &mut dyn FnMut(&str),
 ) -> io::Result<()> {
-    let bench = Bench::new()?;
-    let saboteurs = bench.saboteurs()?;
+    let saboteurs = Bench::new()?.saboteurs()?;
+    let measure = Measure::new()?;
     for number in 0..settings.lies {
         for name in LIES {
             let name = format!("saboteur/{name}");
@@ -185,22 +174,17 @@ fn try_lies(
             let saboteur = found.ok_or_else(|| io::Error::other(format!("no {name}")))?;
             for case in &saboteur.cases {
                 if Instant::now() > deadline {
-                    return Ok(());
+                    return measure.end();
                 }
                 let loaded = number % 2 == 1;
-                let load = if loaded { Some(Load::start()?) } else { None };
-                let seed = settings.seed.wrapping_add(u64::from(number));
-                let rows = ["saboteur/honest", &name];
-                let parsed = case.parse().map_err(io::Error::other)?;
-                let records = bench.run(&parsed, &rows, seed, Some(LIE_BUDGET), Checks::default())?;
-                drop(load);
+                let rows = format!("saboteur/honest,{name}");
+                let records = measure.run(&[case, "--runner", "saboteur", "-i", &rows], loaded)?;
                 let find = |name: &str| records.iter().find(|record| record.implementation == name);
-                let (Some(honest), Some(lie)) = (find(rows[0]), find(&name)) else { continue };
+                let (Some(honest), Some(lie)) = (find("saboteur/honest"), find(&name)) else { continue };
                 let mut line = Line::new(&journal.revision, loaded, lie);
                 // A time is no lie if it is that of the honest kernel beside it.
-                if let Some((own, true)) =
-                    lie.median().zip(honest.median()).map(|(own, its)| (own, own.0 >= HONEST * its.0))
-                {
+                let times = lie.median().zip(honest.median());
+                if let Some((own, _)) = times.filter(|(own, honest)| own.0 >= HONEST * honest.0) {
                     line.why = format!("{own}, as the honest kernel");
                 }
                 report(&format!("{}: {}: {}", lie.row(), line.status, line.why));
@@ -208,7 +192,45 @@ fn try_lies(
             }
         }
     }
-    Ok(())
+    measure.end()
+}
+
+/// The program, as people start it, with a store that ends with the study.
+struct Measure {
+    program: PathBuf,
+    folder: PathBuf,
+}
+
+impl Measure {
+    fn new() -> io::Result<Measure> {
+        let program = crate::bench::build(&["-p", "roofline", "-p", "saboteur"])?.join("roofline");
+        let folder = std::env::temp_dir().join(format!("roofline-trust-study-{}", std::process::id()));
+        std::fs::create_dir_all(&folder)?;
+        Ok(Measure { program, folder })
+    }
+
+    /// The records of one run, beside another load or without.
+    fn run(&self, arguments: &[&str], loaded: bool) -> io::Result<Vec<Record>> {
+        let load = if loaded { Some(Load::start()?) } else { None };
+        let output = Command::new(&self.program)
+            .arg("run")
+            .args(arguments)
+            .args(["--format", "jsonl", "--store"])
+            .arg(self.folder.join("store.db"))
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+            .output()?;
+        drop(load);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let records: Vec<Record> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        match records.is_empty() {
+            true => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned())),
+            false => Ok(records),
+        }
+    }
+
+    fn end(&self) -> io::Result<()> {
+        std::fs::remove_dir_all(&self.folder)
+    }
 }
 
 /// A case that people have: sizes from a row to a few megabytes, one thread or two.

@@ -15,6 +15,17 @@ fn take_turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
+/// Those whom outputs and clocks both give away: which of the two sees them first is chance.
+const EITHER: &[&str] = &[
+    "saboteur/last-launch-only",
+    "saboteur/first-and-last-only",
+    "saboteur/last-launch-only-in-sets",
+    "saboteur/last-sample-only",
+    "saboteur/puts-work-off",
+    "saboteur/remembers-rows",
+    "saboteur/remembers-without-a-pause",
+];
+
 /// All saboteurs that must get `status`; a list of those that got another.
 fn face_all(status: &str) {
     let _turn = take_turn();
@@ -26,7 +37,9 @@ fn face_all(status: &str) {
         for case in &saboteur.cases {
             let record = face(&bench, saboteur, case, 7, Some(BUDGET), Checks::default()).unwrap();
             faced += 1;
-            if record.status.name() != status {
+            let either = EITHER.contains(&saboteur.implementation.as_str())
+                && matches!(record.status, Status::Wrong | Status::Suspect);
+            if record.status.name() != status && !either {
                 wrong.push(format!("{}: {}: {}", record.row(), record.status, record.why));
             }
             if record.status != Status::Ok {

@@ -62,7 +62,12 @@ impl Restrictions {
     pub fn build(writable: &[PathBuf], is_apart: bool, missing: &mut Vec<String>) -> Restrictions {
         let abi = crate::sys::restrict::landlock_version();
         missing.extend(lacks(abi, is_apart).map(str::to_owned));
-        let ruleset = ruleset(writable).unwrap_or_else(|error| {
+        // Names of threads are written there, and CUDA does not start without. Where the table is not the runner's own,
+        // only somebody who is not root may: nothing in it but their own is theirs.
+        let own_table = is_apart || !rustix::process::geteuid().is_root();
+        let table = own_table.then(|| PathBuf::from("/proc"));
+        let writable: Vec<PathBuf> = writable.iter().cloned().chain(table).collect();
+        let ruleset = ruleset(&writable).unwrap_or_else(|error| {
             missing.push(format!("files can be written anywhere: {error}"));
             None
         });

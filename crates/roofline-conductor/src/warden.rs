@@ -11,7 +11,7 @@ use crate::keeper::{End, Start};
 use crate::sys::process;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind, mount_change, mount_remount};
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getegid, geteuid, getpid, kill_process, pidfd_open,
     set_child_subreaper, waitpid,
@@ -243,6 +243,9 @@ const NOT_APART: &str =
 /// Where memory that programs share by name lies.
 const SHARED: &str = "/dev/shm";
 
+/// Settings of the whole machine in the process table: a runner may write there what is its own, and none of these.
+const SETTINGS: [&str; 5] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"];
+
 /// Makes new namespaces fit to live in: a process table of their own, and shared memory that ends with them.
 fn furnish(apart: &Apart, (user, group): (u32, u32), memory: u64) -> io::Result<()> {
     let said = |what: &'static str| {
@@ -258,6 +261,10 @@ fn furnish(apart: &Apart, (user, group): (u32, u32), memory: u64) -> io::Result<
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).map_err(said("mounts"))?;
     let safe = MountFlags::NOSUID | MountFlags::NODEV;
     mount("proc", "/proc", "proc", safe | MountFlags::NOEXEC, None).map_err(said("/proc"))?;
+    for path in SETTINGS.iter().filter(|path| Path::new(path).exists()) {
+        let fixed = safe | MountFlags::NOEXEC | MountFlags::RDONLY | MountFlags::BIND;
+        mount_bind(*path, *path).and_then(|()| mount_remount(*path, fixed, c"")).map_err(said(path))?;
+    }
     let options = CString::new(format!("mode=1777,size={memory}"))?;
     mount("roofline", SHARED, "tmpfs", safe, options.as_c_str()).map_err(said(SHARED))
 }

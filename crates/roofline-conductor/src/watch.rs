@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// Share of the launches that must be seen, and launches without which nothing is said.
 const LEAST_SEEN: f64 = 0.75;
-const FEWEST_LAUNCHES: u64 = 24;
+const FEWEST_LAUNCHES: u64 = 12;
 /// Time without a look that costs no launch.
 const SHORT_ABSENCE: Duration = Duration::from_micros(20);
 
