@@ -64,8 +64,9 @@ pub enum Doubt {
     Constant(String),
 }
 
-/// Holds the claims of a lane against both clocks; `cpu_tells` where one thread does all the work.
-pub fn hold(account: &Account, shape: Shape, habits: Habits, cpu_tells: bool) -> Result<Held, Doubt> {
+/// Holds the claims of a lane against both clocks; `cpu_tells` where one thread does all the work. Without
+/// `habits` nothing is known of what a visit takes besides its launches.
+pub fn hold(account: &Account, shape: Shape, habits: Option<Habits>, cpu_tells: bool) -> Result<Held, Doubt> {
     let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
     let Some(claim) = median(&claims) else { return Ok(Held::default()) };
     let clocks =
@@ -78,7 +79,7 @@ pub fn hold(account: &Account, shape: Shape, habits: Habits, cpu_tells: bool) ->
         }
     }
     for clock in clocks(true).chain(clocks(false)).filter(|clock| clock.is_constant) {
-        constant(account, clock, shape, claim, habits)?;
+        habits.map_or(Ok(()), |habits| constant(account, clock, shape, claim, habits))?;
     }
     let by_slope = shown.iter().flatten().any(Option::is_some);
     let [wall, cpu] =
@@ -253,9 +254,9 @@ mod tests {
 
     #[test]
     fn an_honest_clock_is_believed_and_a_lie_of_a_tenth_is_not() {
-        let held = hold(&account(1.0, 0.0), SHAPE, Habits::NATIVE, true).unwrap();
+        let held = hold(&account(1.0, 0.0), SHAPE, Some(Habits::NATIVE), true).unwrap();
         assert!(held.by_slope && (held.wall.unwrap().0 - 20e-6).abs() < 1e-6, "{held:?}");
-        let doubt = hold(&account(0.9, 0.0), SHAPE, Habits::NATIVE, true).unwrap_err();
+        let doubt = hold(&account(0.9, 0.0), SHAPE, Some(Habits::NATIVE), true).unwrap_err();
         assert!(matches!(&doubt, Doubt::Slope(why) if why.contains("claims 18.0 µs")), "{doubt:?}");
     }
 
@@ -268,19 +269,19 @@ mod tests {
         for (index, visit) in fickle.doubled.iter_mut().enumerate().filter(|(index, _)| index % 5 < 2) {
             *visit = visits(index + 1, 20, 0.5, 0.0)[index];
         }
-        assert!(matches!(hold(&fickle, SHAPE, Habits::NATIVE, true), Err(Doubt::Slope(_))));
+        assert!(matches!(hold(&fickle, SHAPE, Some(Habits::NATIVE), true), Err(Doubt::Slope(_))));
     }
 
     #[test]
     fn work_after_the_last_sample_does_not_grow_and_is_seen() {
-        let doubt = hold(&account(1.0, 300e-6), SHAPE, Habits::NATIVE, true).unwrap_err();
+        let doubt = hold(&account(1.0, 300e-6), SHAPE, Some(Habits::NATIVE), true).unwrap_err();
         assert!(matches!(doubt, Doubt::Constant(_)), "{doubt:?}");
     }
 
     #[test]
     fn few_visits_say_nothing_and_copies_are_bounded() {
         let few = Account { plain: visits(2, 10, 0.1, 1.0), ..Account::default() };
-        assert!(!hold(&few, SHAPE, Habits::NATIVE, true).unwrap().by_slope);
+        assert!(!hold(&few, SHAPE, Some(Habits::NATIVE), true).unwrap().by_slope);
         let copies = Account { copies: vec![300e-6; 20], ..Account::default() };
         assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE).is_ok());
         assert!(hold_copies(&copies, Duration::from_micros(10), Habits::NATIVE).is_err());

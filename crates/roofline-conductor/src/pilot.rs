@@ -125,7 +125,7 @@ fn chills(
     let mut ratios = Vec::new();
     for _ in 0..CHILLS {
         std::thread::sleep(gap.min(LONGEST_CHILL));
-        let shape = Shape::ONE.doubled();
+        let shape = Shape::new(0, 2, 1);
         let seen = lane.attempt(stage, place, |lane, stage| visit::take(stage, lane, instance, shape))?;
         let Some([first, next]) = seen.as_ref().and_then(|seen| seen.claimed.first_chunk()) else {
             return Ok(false);

@@ -2,17 +2,20 @@
 
 use crate::audit::Usage;
 use crate::checks::Check;
-use crate::failure::Stop;
+use crate::clocks::{self, Doubt};
+use crate::failure::{Failure, Stop};
 use crate::gate::{self, Exam};
 use crate::instance::{Instance, Placement, draw_poison};
 use crate::lane::Lane;
 use crate::pilot;
-use crate::shape::Shape;
+use crate::shape::{Shape, batch_for};
 use crate::stage::Stage;
 use crate::{timing, visit};
-use roofline_core::case::Case;
+use roofline_core::case::{Case, Device};
 use roofline_core::fill::Fill;
+use roofline_core::record::Status;
 use roofline_core::stats::median;
+use roofline_core::turn::Account;
 use roofline_core::units::Seconds;
 use std::time::Duration;
 
@@ -24,6 +27,10 @@ const LONGEST_SLEEP: u32 = 64;
 /// is proved.
 const SHORT_REST: Duration = Duration::from_micros(200);
 const LONG_REST: Duration = Duration::from_millis(5);
+/// Visits of about this length are held against those of twice as many launches; so many, in no more time.
+const CORROBORATED: Duration = Duration::from_millis(1);
+const MOST_PAIRS: usize = 8;
+const LONGEST_CORROBORATION: Duration = Duration::from_millis(200);
 
 /// The memory that visits of a case work on: one random offset, the same for all lanes and as aligned as
 /// one of them requires.
@@ -114,7 +121,33 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     let passed = first.wall.saturating_sub(CONVERSATION) / shape.launches();
     timing::wait_until_quiet(stage, lane, LONG_REST)?;
     timing::check_ceiling(stage, lane, &instance.case, Seconds(claimed.as_secs_f64()))?;
-    Ok(claimed.max(computed.min(passed)).max(passed / LONGEST_SLEEP))
+    let speed = claimed.max(computed.min(passed)).max(passed / LONGEST_SLEEP);
+    corroborate(stage, lane, instance, speed)?;
+    Ok(speed)
+}
+
+/// A first word on the clock, for whoever only checks; the rounds hold it to every visit.
+fn corroborate(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    speed: Duration,
+) -> Result<(), Stop> {
+    let shape = Shape::batch(batch_for(CORROBORATED, speed));
+    let affordable =
+        LONGEST_CORROBORATION.as_secs_f64() / (3.0 * f64::from(shape.batch) * speed.as_secs_f64());
+    let mut account = Account::default();
+    for _ in 0..(affordable as usize).min(MOST_PAIRS) {
+        account.plain.push(visit::take(stage, lane, instance, shape)?.clocked());
+        account.doubled.push(visit::take(stage, lane, instance, shape.doubled())?.clocked());
+    }
+    let cpu_tells = instance.case.device == Device::Cpu && lane.evidence.threads <= 1;
+    match clocks::hold(&account, shape, None, cpu_tells) {
+        Err(Doubt::Slope(why) | Doubt::Constant(why)) if stage.options.checks.on(Check::WallClock) => {
+            Err(Failure::new(Status::Suspect, why).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A judged launch where the visits take place: before them, and after them on inputs held back until then.

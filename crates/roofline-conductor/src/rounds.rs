@@ -31,7 +31,7 @@ use crate::visit::Seen;
 use crate::{memo, proof, timing, visit};
 use roofline_core::record::{Ended, Kind, Limit, Rounds, Sample, Status};
 use roofline_core::stats::{Interval, median, quantile, t_interval};
-use roofline_core::turn::{Account, Clocked, Taken, Turn};
+use roofline_core::turn::{Account, Taken, Turn};
 use roofline_core::units::Seconds;
 use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ const WARM_UP: Duration = Duration::from_millis(2);
 const MOST_WARM_UPS: u32 = 10;
 const LONGEST_WARM_UP: Duration = Duration::from_millis(50);
 const AGREE: f64 = 0.05;
-/// One pair in so many is of twice the samples, unless launches are so long that one tells enough.
+/// One pair in so many is of twice the launches, unless these are so long that one tells enough.
 const DOUBLED: u64 = 2;
 const LONGEST_DOUBLED: Duration = Duration::from_millis(20);
 /// One pair in so many is followed by an empty visit, and by a check of what is remembered or left out.
@@ -131,7 +131,7 @@ impl<'p> Contest<'p> {
                     visit::take_judged(stage, lane, instance, Shape::ONE)
                 })?;
                 let Some(seen) = seen else { break };
-                lane.account.plain.push(clocked(&seen));
+                lane.account.plain.push(seen.clocked());
                 lane.samples.extend(samples(0, visit, 1, seen.claimed));
             }
             lane.ended = Some((1.0, Ended::Slow));
@@ -288,7 +288,7 @@ impl<'p> Contest<'p> {
         paired.as_secs_f64() >= block && pairs >= fewest && (pairs <= 1 || pairs.is_multiple_of(2))
     }
 
-    /// One visit to a lane and one to the hub, side by side; by lot of twice the samples, and by lot with more
+    /// One visit to a lane and one to the hub, side by side; by lot of twice the launches, and by lot with more
     /// visits after it that are nobody's neighbours.
     fn pair(
         &mut self,
@@ -356,20 +356,15 @@ impl<'p> Contest<'p> {
             return Ok(true);
         }
         let base = self.own_shape(index);
-        let kind = self.lanes[index].course.map(|course| course.kind);
         let found = &mut self.now[index];
         found.is_audited = true;
         match shape {
-            _ if shape == base => found.account.plain.push(clocked(&seen)),
-            _ if shape == base.doubled() => found.account.doubled.push(clocked(&seen)),
+            _ if shape == base => found.account.plain.push(seen.clocked()),
+            _ if shape == base.doubled() => found.account.doubled.push(seen.clocked()),
             _ => {}
         }
         found.account.copies.extend(seen.copy.map(|copy| copy.0));
-        let Seen { at, mut claimed, .. } = seen;
-        // Of two launches that are each a visit only the last is judged: only its time counts.
-        if kind == Some(Kind::Long) && shape.batch == 1 {
-            claimed = claimed.split_off(claimed.len().saturating_sub(1));
-        }
+        let Seen { at, claimed, .. } = seen;
         let value = quantile(&claimed, 0.1).map_or(f64::NAN, |time| time / f64::from(shape.batch));
         self.log.push(Visit { lane: index, shape, at, value });
         found.samples.extend(samples(self.sets, found.visits, shape.batch, claimed));
@@ -509,15 +504,6 @@ fn get_ready(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Res
 
 fn shape_of(lane: &Lane) -> Shape {
     lane.course.map_or(Shape::ONE, Shape::from)
-}
-
-fn clocked(seen: &Seen) -> Clocked {
-    Clocked {
-        claimed: seen.per_launch(),
-        wall: seen.unclaimed(seen.wall),
-        cpu: seen.unclaimed(seen.cpu),
-        waited: seen.waited.as_secs_f64(),
-    }
 }
 
 fn samples(set: u32, visit: u32, batch: u32, times: Vec<f64>) -> impl Iterator<Item = Sample> {

@@ -27,9 +27,9 @@ impl Shape {
         Shape { warmup: 0, samples: 1, batch }
     }
 
-    /// The same with twice the samples.
+    /// The same with twice the launches in as many samples: what a sample costs besides is alike.
     pub fn doubled(self) -> Shape {
-        Shape { samples: 2 * self.samples, ..self }
+        Shape { batch: 2 * self.batch, ..self }
     }
 
     /// Launches that are timed.

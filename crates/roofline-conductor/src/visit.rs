@@ -14,6 +14,7 @@ use crate::stage::{Seat, Stage};
 use crate::sys::process::cpu_time;
 use roofline_core::judge::Judgement;
 use roofline_core::protocol::Visited;
+use roofline_core::turn::Clocked;
 use roofline_core::units::Seconds;
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,16 @@ impl Seen {
         let copies = self.copy.map_or(0.0, |copy| copy.0 * f64::from(self.shape.samples));
         let launches = self.per_launch() * f64::from(self.shape.launches());
         clock.as_secs_f64() - launches - copies
+    }
+
+    /// What it says of the runner's clock.
+    pub fn clocked(&self) -> Clocked {
+        Clocked {
+            claimed: self.per_launch(),
+            wall: self.unclaimed(self.wall),
+            cpu: self.unclaimed(self.cpu),
+            waited: self.waited.as_secs_f64(),
+        }
     }
 }
 

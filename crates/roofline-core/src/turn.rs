@@ -75,7 +75,7 @@ fn sum<T>(one: Option<T>, other: Option<T>, add: impl FnOnce(T, T) -> T) -> Opti
 pub struct Account {
     /// Visits without a launch: what a conversation takes.
     pub empty: Vec<Clocked>,
-    /// Visits of the row's shape, and those of twice the samples.
+    /// Visits of the row's shape, and those of twice the launches.
     pub plain: Vec<Clocked>,
     pub doubled: Vec<Clocked>,
     /// Seconds that the copy of a fresh output took, as the runner says.

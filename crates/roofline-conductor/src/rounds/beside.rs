@@ -1,6 +1,6 @@
 //! Visits beside the pairs: they say nothing of how fast a row is, and much of whether to believe it.
 
-use super::{Contest, FEWEST_CHECKS, LONG, clocked};
+use super::{Contest, FEWEST_CHECKS, LONG};
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::gate::{self, Exam};
@@ -8,6 +8,7 @@ use crate::instance::{Instance, draw_poison};
 use crate::lane::Lane;
 use crate::shape::Shape;
 use crate::stage::Stage;
+use crate::visit::Seen;
 use crate::{marks, memo, pilot, timing, visit, watch};
 use roofline_core::fill::Fill;
 use roofline_core::judge::Judgement;
@@ -25,7 +26,7 @@ impl Contest<'_> {
         let tick = Duration::from_millis(50);
         let seen = lane
             .attempt(stage, &place, |lane, stage| visit::converse(stage, lane, Shape::EMPTY, tick, || {}))?;
-        self.now[index].account.empty.extend(seen.as_ref().map(clocked));
+        self.now[index].account.empty.extend(seen.as_ref().map(Seen::clocked));
         Ok(())
     }
 
