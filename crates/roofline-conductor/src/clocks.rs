@@ -98,6 +98,8 @@ struct Clock {
     /// A claim may lack this share of what the clock shows, and lacks that for sure.
     least: f64,
     sure: f64,
+    /// What a longer visit takes longer by itself: whoever has slept for longer wakes up later.
+    slack: f64,
     /// Whether it tells of work that does not grow with the launches.
     is_constant: bool,
 }
@@ -110,6 +112,7 @@ const CLOCKS: &[Clock] = &[
         quantile: 0.25,
         least: 0.03,
         sure: 0.01,
+        slack: 40e-6,
         is_constant: false,
     },
     // Where nobody waits, the middle of the visits tells most.
@@ -120,6 +123,7 @@ const CLOCKS: &[Clock] = &[
         quantile: 0.5,
         least: 0.03,
         sure: 0.01,
+        slack: 40e-6,
         is_constant: false,
     },
     // For those who lie now and then; all waiting is excused.
@@ -130,6 +134,7 @@ const CLOCKS: &[Clock] = &[
         quantile: 0.75,
         least: 0.06,
         sure: 0.03,
+        slack: 40e-6,
         is_constant: true,
     },
     Clock {
@@ -139,6 +144,7 @@ const CLOCKS: &[Clock] = &[
         quantile: 0.75,
         least: 0.03,
         sure: 0.01,
+        slack: 1e-6,
         is_constant: true,
     },
     Clock {
@@ -148,6 +154,7 @@ const CLOCKS: &[Clock] = &[
         quantile: 0.5,
         least: 0.03,
         sure: 0.01,
+        slack: 1e-6,
         is_constant: false,
     },
 ];
@@ -158,12 +165,12 @@ fn slope(account: &Account, clock: &Clock, shape: Shape, claim: f64) -> Result<O
     let doubled: Vec<f64> = account.doubled.iter().map(clock.read).collect();
     let launches = f64::from(shape.timed().max(1));
     let Some((hidden, for_sure)) = difference(&plain, &doubled, clock.quantile) else { return Ok(None) };
-    let (hidden, for_sure) = (hidden / launches, for_sure / launches);
+    let (hidden, for_sure) = ((hidden - clock.slack) / launches, (for_sure - clock.slack) / launches);
     if hidden > clock.least * (claim + hidden) && for_sure > clock.sure * claim {
         let (claim, shown) = (Seconds(claim), Seconds(claim + hidden));
         return Err(Doubt::Slope(format!("claims {claim} a launch where {} shows {shown}", clock.name)));
     }
-    Ok(Some(hidden))
+    Ok(Some(hidden.max(0.0)))
 }
 
 /// Refuses work that is done once a visit, when nobody is timing.

@@ -14,7 +14,7 @@ use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
 /// Probes of launches below a microsecond measure their own loop too, which takes so many seconds; what is
 /// twice as fast and saves more than that is still too fast.
 const TINY_ERROR: f64 = std::f64::consts::LN_2;
-const LOOP: f64 = 50e-9;
+const LOOP: f64 = 200e-9;
 
 impl Contest<'_> {
     /// Holds a lane that ended, or a hub that others are about to be compared with, to all that was seen of it.

@@ -179,7 +179,7 @@ fn what_is_weaker_fails_where_it_may_not_be() {
     let words = "run add/f32/rows=1,cols=8 -i cpu/plain --quick --budget 50ms --format jsonl";
     for (option, code, status, why) in [
         ("", 0, "ok", ""),
-        (" --sandbox required", 0, "refused", "cannot be isolated in full"),
+        (" --sandbox required", 5, "refused", "cannot be isolated in full"),
         (" --require-evidence held", 4, "suspect", "sandbox (other processes can be seen"),
     ] {
         let Some(mut command) = without_namespaces(&scene, &format!("{words}{option}")) else { return };
