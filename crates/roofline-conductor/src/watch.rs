@@ -15,17 +15,24 @@ use crate::visit;
 use roofline_core::fill::Fill;
 use roofline_core::judge;
 use roofline_core::protocol::OutputMode;
+use roofline_core::stats::median;
 use roofline_core::turn::Watched;
 use std::time::{Duration, Instant};
 
 /// Share of the launches that must be seen, and launches without which nothing is said.
 const LEAST_SEEN: f64 = 0.75;
-const FEWEST_LAUNCHES: u64 = 12;
+const FEWEST_LAUNCHES: u64 = 8;
+const FEWEST_VISITS: usize = 4;
 /// Time without a look that costs no launch.
 const SHORT_ABSENCE: Duration = Duration::from_micros(20);
 
 /// One watched visit. Outputs that a library makes itself can be seen once a sample.
-pub fn watch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, shape: Shape) -> Result<Watched, Stop> {
+pub fn watch(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &Instance,
+    shape: Shape,
+) -> Result<Option<Watched>, Stop> {
     let output = instance.output();
     let place = stage.draws.below(output.elements() as u64) as usize;
     let poison = draw_poison(output.dtype, stage.draws.below(2) as usize, &mut stage.draws);
@@ -38,7 +45,7 @@ pub fn watch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, shape: Sha
     // A value that is right by itself tells nothing.
     instance.poison_at(&[place], poison);
     if is_right() {
-        return Ok(Watched::default());
+        return Ok(None);
     }
     pilot::flush_if_cold(instance);
     let (tick, _pinned) = stage.beside(&lane.seat);
@@ -61,20 +68,21 @@ pub fn watch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, shape: Sha
     };
     // A conductor that was away for long has missed launches: such a visit says nothing.
     if tick.is_zero() && longest > SHORT_ABSENCE.max(visit.wall / shape.launches().max(1) / 4) {
-        return Ok(Watched::default());
+        return Ok(None);
     }
     // Between two looks any number of launches may pass, and the first look may come late.
     let launches = launches.min(looks / 2);
-    Ok(Watched { launches, seen: seen.min(launches) })
+    Ok(Some(Watched { launches, seen: seen.min(launches) }).filter(|watched| watched.launches > 0))
 }
 
-/// What the watched visits of a row show: the share that was seen, and whether launches were left out.
-pub fn verdict(watched: Watched) -> (Option<f64>, bool) {
-    if watched.launches < FEWEST_LAUNCHES {
-        return (None, false);
-    }
-    let share = watched.seen as f64 / watched.launches as f64;
-    (Some(share), share < LEAST_SEEN)
+/// What the watched visits of a row show: the share that was seen in the middle one, and whether launches were
+/// left out. A visit in which the conductor was late makes nobody lazy.
+pub fn verdict(visits: &[Watched]) -> (Option<f64>, bool) {
+    let launches: u64 = visits.iter().map(|visit| visit.launches).sum();
+    let shares: Vec<f64> =
+        visits.iter().map(|visit| visit.seen as f64 / visit.launches.max(1) as f64).collect();
+    let share = median(&shares).filter(|_| visits.len() >= FEWEST_VISITS && launches >= FEWEST_LAUNCHES);
+    (share, share.is_some_and(|share| share < LEAST_SEEN))
 }
 
 #[cfg(test)]
@@ -83,8 +91,11 @@ mod tests {
 
     #[test]
     fn half_of_the_launches_is_not_enough() {
-        assert_eq!(verdict(Watched { launches: 1000, seen: 500 }), (Some(0.5), true));
-        assert_eq!(verdict(Watched { launches: 1000, seen: 900 }), (Some(0.9), false));
-        assert_eq!(verdict(Watched { launches: 5, seen: 0 }), (None, false));
+        let visits = |seen: &[u64]| -> Vec<Watched> {
+            seen.iter().map(|seen| Watched { launches: 10, seen: *seen }).collect()
+        };
+        assert_eq!(verdict(&visits(&[5, 5, 5, 6])), (Some(0.5), true));
+        assert_eq!(verdict(&visits(&[10, 9, 1, 10, 9])), (Some(0.9), false));
+        assert_eq!(verdict(&visits(&[0, 0])), (None, false));
     }
 }

@@ -82,7 +82,7 @@ pub struct Account {
     pub copies: Vec<f64>,
     /// ln(time with new values everywhere / time with the same values written again).
     pub memos: Vec<f64>,
-    pub watched: Watched,
+    pub watched: Vec<Watched>,
 }
 
 impl Account {
@@ -93,8 +93,7 @@ impl Account {
         self.doubled.extend_from_slice(&other.doubled);
         self.copies.extend_from_slice(&other.copies);
         self.memos.extend_from_slice(&other.memos);
-        self.watched.launches = self.watched.launches.saturating_add(other.watched.launches);
-        self.watched.seen = self.watched.seen.saturating_add(other.watched.seen);
+        self.watched.extend_from_slice(&other.watched);
     }
 }
 
@@ -110,7 +109,7 @@ pub struct Clocked {
     pub waited: f64,
 }
 
-/// Launches of watched visits that could have been told apart, and those that were seen to write the output.
+/// Launches of a watched visit that could have been told apart, and those that were seen to write the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
     pub launches: u64,

@@ -12,7 +12,6 @@ use crate::visit::Seen;
 use crate::{marks, memo, pilot, timing, visit, watch};
 use roofline_core::fill::Fill;
 use roofline_core::judge::Judgement;
-use roofline_core::turn::Account;
 use std::time::{Duration, Instant};
 
 impl Contest<'_> {
@@ -51,7 +50,7 @@ impl Contest<'_> {
         if is_watched && watched.timed() > 1 {
             let seen =
                 lane.attempt(stage, &place, |lane, stage| watch::watch(stage, lane, instance, watched))?;
-            found.account.add(&Account { watched: seen.unwrap_or_default(), ..Account::default() });
+            found.account.watched.extend(seen.flatten());
         } else {
             let ratio =
                 lane.attempt(stage, &place, |lane, stage| memo::pair(stage, lane, instance, shape))?;

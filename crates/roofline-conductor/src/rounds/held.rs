@@ -41,7 +41,7 @@ impl Contest<'_> {
         let suspect = |why: String| Failure::new(Status::Suspect, why);
         let on = |check| stage.options.checks.on(check);
         // Wrong outranks suspect.
-        let (share, leaves_out) = watch::verdict(lane.account.watched);
+        let (share, leaves_out) = watch::verdict(&lane.account.watched);
         lane.evidence.watched = share;
         if leaves_out && on(Check::WatchedBatch) {
             let seen = 100.0 * share.unwrap_or(0.0);
