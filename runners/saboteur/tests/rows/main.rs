@@ -233,7 +233,14 @@ fn honest_rows_pass() {
 #[test]
 fn wrong_rows_are_wrong() {
     // Right at the end of every question; `batches_are_cut_short` has them.
-    let hidden = ["saboteur/last-launch-only", "saboteur/first-and-last-only"];
+    // The others are honest here: in a process that has seen the gate, or where the whole output is poisoned.
+    let hidden = [
+        "saboteur/last-launch-only",
+        "saboteur/first-and-last-only",
+        "saboteur/last-launch-only-in-sets",
+        "saboteur/writes-between-visits",
+        "saboteur/looks-at-the-last-element",
+    ];
     // Honest at first: caught because of what they do later, or elsewhere.
     let honest_at_first = [
         "cached-by-pointer",
