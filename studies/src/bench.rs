@@ -23,7 +23,7 @@ pub struct Bench {
     program: PathBuf,
     runners: Vec<RunnerSpec>,
     /// How long an answer is waited for.
-    pub patience: Duration,
+    patience: Duration,
     saboteurs: Vec<Saboteur>,
 }
 

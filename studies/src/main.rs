@@ -46,8 +46,7 @@ fn run(arguments: &[String]) -> io::Result<bool> {
         Some("seeds-study") => {
             let (seeds, first) = (number(1, 100), number(2, 1));
             // A product of 2048³ takes its time where others compute as well.
-            let mut bench = Bench::new()?;
-            bench.patience = Duration::from_secs(30);
+            let bench = Bench::new()?.with_patience(Duration::from_secs(30));
             let named = |(name, case): &&seeds_study::Bug| {
                 arguments.len() < 4
                     || arguments[3..].iter().any(|part| format!("{case}@{name}").contains(part))

@@ -9,10 +9,12 @@
 //! clocks allow ends the row.
 
 use crate::shape::Shape;
+use roofline_core::case::Case;
+use roofline_core::protocol::Role;
 use roofline_core::stats::{median, quantile, quantile_interval};
 use roofline_core::turn::{Account, Clocked};
 use roofline_core::units::Seconds;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Error probability of the order statistics that "for sure" means; two of them must not meet, which by chance
 /// happens once in thousands of rows.
@@ -226,6 +228,20 @@ pub fn hold_copies(account: &Account, bytes_take: Duration, habits: Habits) -> R
         Seconds(copy),
         Seconds(bytes_take.as_secs_f64())
     ))
+}
+
+/// How long the conductor takes to copy the output of a case, the quickest of a few times.
+pub fn time_to_copy(case: &Case) -> Duration {
+    let outputs = (case.operation.tensors)(case).into_iter().filter(|tensor| tensor.role == Role::Output);
+    let from = vec![1u8; outputs.map(|tensor| tensor.bytes()).sum()];
+    let mut to = from.clone();
+    let copy = |_| {
+        let start = Instant::now();
+        to.copy_from_slice(std::hint::black_box(&from));
+        std::hint::black_box(&mut to);
+        start.elapsed()
+    };
+    (0..3).map(copy).min().unwrap_or_default()
 }
 
 #[cfg(test)]

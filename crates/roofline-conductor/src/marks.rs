@@ -88,7 +88,7 @@ pub fn check_canaries(stage: &Stage, instance: &Instance) -> Result<(), Failure>
 }
 
 /// A value as far from `x` as the uniform fill has one; integers too.
-pub fn moved(x: f64) -> f64 {
+fn moved(x: f64) -> f64 {
     if x.fract() == 0.0 && x.abs() > 1.0 {
         return if x > 0.0 { x - 100.0 } else { x + 100.0 };
     }

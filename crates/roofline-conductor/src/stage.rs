@@ -10,9 +10,8 @@ use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
 use crate::sys::process::cpu_time;
 use crate::sys::signals;
-use roofline_core::case::Case;
 use roofline_core::philox::Draws;
-use roofline_core::protocol::{Answerable, Ask, Role};
+use roofline_core::protocol::{Answerable, Ask};
 use roofline_core::record::Status;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
@@ -20,7 +19,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How a run is conducted.
 #[derive(Clone, Debug)]
@@ -163,20 +162,6 @@ impl<'a> Stage<'a> {
     pub fn habits(&self, seat: &Seat) -> Habits {
         let spec = self.options.runners.iter().find(|spec| spec.name == seat.runner);
         if spec.is_some_and(RunnerSpec::is_native) { Habits::NATIVE } else { Habits::INTERPRETED }
-    }
-
-    /// How long the conductor takes to copy the output of a case, the quickest of a few times.
-    pub fn time_to_copy(&self, case: &Case) -> Duration {
-        let outputs = (case.operation.tensors)(case).into_iter().filter(|tensor| tensor.role == Role::Output);
-        let from = vec![1u8; outputs.map(|tensor| tensor.bytes()).sum()];
-        let mut to = from.clone();
-        let copy = |_| {
-            let start = Instant::now();
-            to.copy_from_slice(std::hint::black_box(&from));
-            std::hint::black_box(&mut to);
-            start.elapsed()
-        };
-        (0..3).map(copy).min().unwrap_or_default()
     }
 
     /// Stops every other process, or lets it go on.

@@ -2,7 +2,7 @@
 
 use crate::honest::{Problem, every_launch, measure};
 use crate::honest_rows::Helper;
-use crate::suspect::leave_cores;
+use crate::suspect::{claims, halves_times, honest_times, leave_cores, scale};
 use roofline_runner::{Input, Job, Kernel, Ready, Refusal, Samples, Visit, failed};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -100,8 +100,7 @@ pub(crate) fn works_in_the_copy(job: &mut Job) -> Prepared {
 
 /// suspect: in processes that have seen the gate it is honest, in all others it halves its times.
 pub(crate) fn halves_times_in_sets(job: &mut Job) -> Prepared {
-    let factor = if is_proof(job) { 1.0 } else { 0.5 };
-    scaled(job, factor)
+    if is_proof(job) { every_launch(job, Problem::solve) } else { halves_times(job) }
 }
 
 /// wrong: in the rounds it works in the last launch of a visit.
@@ -169,12 +168,12 @@ pub(crate) fn more_threads_in_sets(job: &mut Job) -> Prepared {
 
 /// suspect: lies by a tenth.
 pub(crate) fn claims_a_tenth_less(job: &mut Job) -> Prepared {
-    scaled(job, 0.9)
+    claims(job, |problem, visit| scale(honest_times(problem, visit), 0.9))
 }
 
 /// suspect: lies by a twentieth.
 pub(crate) fn claims_a_twentieth_less(job: &mut Job) -> Prepared {
-    scaled(job, 0.95)
+    claims(job, |problem, visit| scale(honest_times(problem, visit), 0.95))
 }
 
 /// suspect: every second visit, so that half of them are honest.
@@ -274,24 +273,11 @@ impl Memo {
 /// Whether this process is one of the gate's: the first tensors of such a process lie flush with their memory.
 fn is_proof(job: &Job) -> bool {
     static PROOF: AtomicBool = AtomicBool::new(false);
-    let place = &job.tensors[0];
-    let is_flush = place.offset == 0 || place.offset + place.bytes == place.size;
-    PROOF.fetch_or(is_flush, Ordering::Relaxed) || is_flush
+    PROOF.fetch_or(is_flush(job), Ordering::Relaxed) || is_flush(job)
 }
 
-fn scaled(job: &mut Job, factor: f64) -> Prepared {
-    struct Scaled(Problem, f64);
-
-    impl Kernel for Scaled {
-        fn launch(&mut self) -> Result<(), Refusal> {
-            self.0.solve();
-            Ok(())
-        }
-
-        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
-            let times = measure(visit, |count| (0..count).for_each(|_| self.0.solve()));
-            Ok(times.into_iter().map(|time| time * self.1).collect::<Vec<f64>>().into())
-        }
-    }
-    Ok(Ready::new(Scaled(Problem::new(job)?, factor)))
+/// Whether the first tensor lies flush with an end of its memory, as in the gate and not in visits.
+pub(crate) fn is_flush(job: &Job) -> bool {
+    let place = &job.tensors[0];
+    place.offset == 0 || place.offset + place.bytes == place.size
 }

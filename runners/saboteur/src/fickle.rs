@@ -1,6 +1,7 @@
 //! Right at first, or when looked at: outputs that are wrong after some calls, in some launches of a
 //! batch, later than they should be, or only when timed.
 
+use crate::deceit::is_flush;
 use crate::honest::{Problem, every_launch, measure};
 use roofline_runner::{Job, Kernel, Ready, Refusal, Samples, Visit, failed};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -46,8 +47,7 @@ pub(crate) fn skips_after_100_calls(job: &mut Job) -> Prepared {
 /// C2 22, wrong: the samples of visits hardly meet the element, the launch after the first of them does.
 pub(crate) fn decays(job: &mut Job) -> Prepared {
     // The gate's small shapes have many launches; it waits for the memory that visits are on.
-    let place = &job.tensors[0];
-    let is_flush = place.offset == 0 || place.offset + place.bytes == place.size;
+    let is_flush = is_flush(job);
     let mut calls = 0;
     every_launch(job, move |problem| {
         problem.solve();

@@ -168,15 +168,15 @@ impl Kernel for Claims {
     }
 }
 
-fn claims(job: &mut Job, visit: fn(&mut Problem, &Visit) -> Vec<f64>) -> Prepared {
+pub(crate) fn claims(job: &mut Job, visit: fn(&mut Problem, &Visit) -> Vec<f64>) -> Prepared {
     Ok(Ready::new(Claims { problem: Problem::new(job)?, visit }))
 }
 
-fn honest_times(problem: &mut Problem, visit: &Visit) -> Vec<f64> {
+pub(crate) fn honest_times(problem: &mut Problem, visit: &Visit) -> Vec<f64> {
     measure(visit, |count| (0..count).for_each(|_| problem.solve()))
 }
 
-fn scale(times: Vec<f64>, factor: f64) -> Vec<f64> {
+pub(crate) fn scale(times: Vec<f64>, factor: f64) -> Vec<f64> {
     times.into_iter().map(|time| time * factor).collect()
 }
 

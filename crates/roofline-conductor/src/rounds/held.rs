@@ -71,7 +71,7 @@ impl Contest<'_> {
             lane.weaker(Check::Unclaimed, why);
             lane.weaker(Check::Copies, why);
         } else if lane.evidence.output == OutputMode::Fresh {
-            let copied = clocks::hold_copies(&lane.account, stage.time_to_copy(&self.planned.case), habits);
+            let copied = clocks::hold_copies(&lane.account, clocks::time_to_copy(&self.planned.case), habits);
             if let Err(why) = copied
                 && on(Check::Copies)
             {
