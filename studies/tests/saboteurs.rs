@@ -27,6 +27,9 @@ const EITHER: &[&str] = &[
 ];
 
 /// All saboteurs that must get `status`; a list of those that got another.
+///
+/// What is left to lots and clocks catches most and not all: whoever gets another status at the first seed must
+/// get the right one at two of three others.
 fn face_all(status: &str) {
     let _turn = take_turn();
     let bench = Bench::new().unwrap();
@@ -35,20 +38,31 @@ fn face_all(status: &str) {
     let mut faced = 0;
     for saboteur in saboteurs.iter().filter(|saboteur| saboteur.status == status) {
         for case in &saboteur.cases {
-            let record = face(&bench, saboteur, case, 7, Some(BUDGET), Checks::default()).unwrap();
             faced += 1;
-            let either = EITHER.contains(&saboteur.implementation.as_str())
-                && matches!(record.status, Status::Wrong | Status::Suspect);
-            if record.status.name() != status && !either {
-                wrong.push(format!("{}: {}: {}", record.row(), record.status, record.why));
+            let mut misses = Vec::from_iter(miss(&bench, saboteur, case, 7));
+            if !misses.is_empty() {
+                misses.extend((8..11).filter_map(|seed| miss(&bench, saboteur, case, seed)));
+                eprintln!("{}", misses.join("\n"));
             }
-            if record.status != Status::Ok {
-                assert!(record.samples.is_empty(), "{} has a time", record.row());
+            if misses.len() > 2 {
+                wrong.extend(misses);
             }
         }
     }
     assert!(faced > 0, "no saboteur must be {status}");
     assert!(wrong.is_empty(), "not {status}:\n{}", wrong.join("\n"));
+}
+
+/// What a saboteur got at a seed, if it is not its status.
+fn miss(bench: &Bench, saboteur: &Saboteur, case: &str, seed: u64) -> Option<String> {
+    let record = face(bench, saboteur, case, seed, Some(BUDGET), Checks::default()).unwrap();
+    let either = EITHER.contains(&saboteur.implementation.as_str())
+        && matches!(record.status, Status::Wrong | Status::Suspect);
+    if record.status != Status::Ok {
+        assert!(record.samples.is_empty(), "{} has a time", record.row());
+    }
+    let is_right = record.status.name() == saboteur.status || either;
+    (!is_right).then(|| format!("{}: seed {seed}: {}: {}", record.row(), record.status, record.why))
 }
 
 #[test]

@@ -213,6 +213,24 @@ fn least_quantile(values: &[f64], q: f64) -> Option<f64> {
     least(q).or_else(|| least(0.5)).or_else(|| quantile(values, 0.0).filter(|_| values.len() >= FEW))
 }
 
+/// Twice the launches must take at least so many times as long.
+const LEAST_GROWTH: f64 = 1.5;
+
+/// Refuses batches that do not grow with their launches: not all of these work.
+pub fn hold_growth(account: &Account) -> Result<(), String> {
+    let claims = |visits: &[Clocked]| -> Vec<f64> { visits.iter().map(|visit| visit.claimed).collect() };
+    let (plain, doubled) = (claims(&account.plain), claims(&account.doubled));
+    let least = quantile_interval(&plain, 0.5, ALPHA).map(|(least, _)| least);
+    let most = quantile_interval(&doubled, 0.5, ALPHA).map(|(_, most)| most);
+    match least.zip(most).filter(|(least, most)| 2.0 * most < LEAST_GROWTH * least) {
+        Some((least, most)) => {
+            let growth = 2.0 * most / least;
+            Err(format!("twice the launches take {growth:.1} times as long: not all of them work"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses a copy of a fresh output that takes longer than copying it: work may hide there.
 pub fn hold_copies(account: &Account, bytes_take: Duration, habits: Habits) -> Result<(), String> {
     let (Some(copy), Some(least)) = (median(&account.copies), least_quantile(&account.copies, 0.5)) else {
@@ -299,6 +317,17 @@ mod tests {
     fn work_after_the_last_sample_does_not_grow_and_is_seen() {
         let doubt = hold(&account(1.0, 300e-6), SHAPE, Some(Habits::NATIVE), true).unwrap_err();
         assert!(matches!(doubt, Doubt::Constant(_)), "{doubt:?}");
+    }
+
+    #[test]
+    fn batches_grow_with_their_launches() {
+        let mut account = account(1.0, 0.0);
+        assert_eq!(hold_growth(&account), Ok(()));
+        // One launch of each batch works: the claim for each is half as long in twice as many.
+        account.doubled.iter_mut().for_each(|visit| visit.claimed /= 2.0);
+        assert!(hold_growth(&account).unwrap_err().contains("1.0 times as long"));
+        account.doubled.truncate(3);
+        assert_eq!(hold_growth(&account), Ok(()), "few visits say nothing");
     }
 
     #[test]

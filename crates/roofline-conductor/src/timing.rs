@@ -81,13 +81,9 @@ pub fn audit(
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
     check_cores(stage, lane, case, seen)?;
     let suspect = |why: String| Err(Failure::new(Status::Suspect, why).into());
-    let allowed = lane.seat.threads.max(1);
-    if stage.options.checks.on(Check::Threads)
-        && case.device == Device::Cpu
-        && audit::leaves_cores(pid, &crate::stage::cores_for(allowed).unwrap_or_default())
-    {
-        return suspect("a thread left the cores that it was given".to_owned());
-    }
+    let mut strayed = Strayed::new(stage, lane, case);
+    strayed.look();
+    strayed.settle()?;
     if stage.options.checks.on(Check::Children) {
         let left = stage.session(&lane.seat).map_or(0, Session::left_running);
         if left > 0 {
@@ -99,6 +95,35 @@ pub fn audit(
         }
     }
     Ok(())
+}
+
+/// Threads of a runner that are on cores which they were not given.
+pub struct Strayed {
+    pid: i32,
+    cores: Vec<u32>,
+    /// Looks stop at the first that is seen.
+    found: bool,
+    is_on: bool,
+}
+
+impl Strayed {
+    pub fn new(stage: &Stage, lane: &Lane, case: &Case) -> Strayed {
+        let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
+        let cores = crate::stage::cores_for(lane.seat.threads.max(1)).unwrap_or_default();
+        let is_on = stage.options.checks.on(Check::Threads) && case.device == Device::Cpu && pid > 0;
+        Strayed { pid, cores, found: false, is_on }
+    }
+
+    pub fn look(&mut self) {
+        self.found = self.found || self.is_on && audit::leaves_cores(self.pid, &self.cores);
+    }
+
+    pub fn settle(&self) -> Result<(), Failure> {
+        if self.found {
+            return Err(Failure::new(Status::Suspect, "a thread left the cores that it was given"));
+        }
+        Ok(())
+    }
 }
 
 /// Waits until a process that is not being measured has used no CPU for the length of `rest`.

@@ -25,6 +25,8 @@ const FEWEST_LAUNCHES: u64 = 8;
 const FEWEST_VISITS: usize = 4;
 /// Time without a look that costs no launch.
 const SHORT_ABSENCE: Duration = Duration::from_micros(20);
+/// Share of a visit that must be looked at for it to say anything.
+const LEAST_WATCHED: f64 = 0.5;
 
 /// One watched visit. Outputs that a library makes itself can be seen once a sample.
 pub fn watch(
@@ -50,11 +52,14 @@ pub fn watch(
     pilot::flush_if_cold(instance);
     let (tick, _pinned) = stage.beside(&lane.seat);
     let (mut looks, mut seen) = (0_u64, 0_u64);
-    let (mut last, mut longest) = (None::<Instant>, Duration::ZERO);
+    let (mut last, mut gaps) = (None::<Instant>, Vec::new());
     let visit = visit::converse(stage, lane, shape, tick, || {
         looks += 1;
         let now = Instant::now();
-        longest = longest.max(last.replace(now).map_or(Duration::ZERO, |last| now - last));
+        let gap = last.replace(now).map_or(Duration::ZERO, |last| now - last);
+        if gap > SHORT_ABSENCE {
+            gaps.push(gap);
+        }
         if is_right() {
             seen += 1;
             instance.poison_at(&[place], poison);
@@ -66,10 +71,14 @@ pub fn watch(
         OutputMode::InPlace => u64::from(shape.launches()),
         OutputMode::Fresh => u64::from(shape.samples),
     };
-    // A conductor that was away for long has missed launches: such a visit says nothing.
-    if tick.is_zero() && longest > SHORT_ABSENCE.max(visit.wall / shape.launches().max(1) / 4) {
+    // A conductor that was away has missed launches; one that was away for long can say nothing.
+    let of_a_launch = visit.wall / shape.launches().max(1) / 4;
+    let absent: Duration = gaps.into_iter().filter(|gap| *gap > of_a_launch).sum();
+    let watched = 1.0 - absent.as_secs_f64() / visit.wall.as_secs_f64().max(1e-9);
+    if tick.is_zero() && watched < LEAST_WATCHED {
         return Ok(None);
     }
+    let launches = if tick.is_zero() { (launches as f64 * watched) as u64 } else { launches };
     // Between two looks any number of launches may pass, and the first look may come late.
     let launches = launches.min(looks / 2);
     Ok(Some(Watched { launches, seen: seen.min(launches) }).filter(|watched| watched.launches > 0))

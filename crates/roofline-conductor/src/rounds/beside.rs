@@ -14,6 +14,9 @@ use roofline_core::fill::Fill;
 use roofline_core::judge::Judgement;
 use std::time::{Duration, Instant};
 
+/// How often the conductor looks at the threads of a visit that it does not time.
+const LOOK: Duration = Duration::from_micros(200);
+
 impl Contest<'_> {
     /// A visit without a launch: what the conversation takes.
     pub(super) fn empty_visit(&mut self, stage: &mut Stage, index: usize) -> Result<(), Stop> {
@@ -115,7 +118,10 @@ fn judge_once(
         instance.poison(poison);
     }
     pilot::flush_if_cold(instance);
-    visit::converse(stage, lane, shape, Duration::from_millis(50), || {})?;
+    // A thread that is there for one launch is seen while it works, or never.
+    let mut strayed = timing::Strayed::new(stage, lane, &instance.case);
+    visit::converse(stage, lane, shape, LOOK, || strayed.look())?;
+    strayed.settle()?;
     let judgement = gate::judge_output(stage, instance, exam, poison, lane.draws.bits());
     Ok(judgement.and_then(|judgement| marks::check_canaries(stage, instance).map(|()| judgement)))
 }

@@ -49,6 +49,11 @@ impl Contest<'_> {
                 format!("only {seen:.0} % of the launches in its visits were seen to write the right output");
             return Err(Failure::new(Status::Wrong, why));
         }
+        if let Err(why) = clocks::hold_growth(&lane.account)
+            && on(Check::WatchedBatch)
+        {
+            return Err(suspect(why));
+        }
         let habits = stage.habits(&lane.seat);
         let is_cpu = self.planned.case.device == Device::Cpu;
         let cpu_tells = is_cpu && lane.evidence.threads <= 1;
