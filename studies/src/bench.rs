@@ -108,7 +108,7 @@ impl Bench {
         let row = |implementation: &&str| PlannedRow {
             implementation: (*implementation).to_owned(),
             runner: implementation.split('/').next().unwrap_or_default().to_owned(),
-            offered: true,
+            lacks: None,
             requires: self.required_by(implementation),
         };
         let rows = implementations.iter().map(row).collect();

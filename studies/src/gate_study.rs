@@ -4,7 +4,7 @@ use crate::bench::Bench;
 use roofline_conductor::checks::Checks;
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
-use roofline_core::mutants::{calibrate, policed};
+use roofline_core::mutants::{calibrate, forms, policed};
 use roofline_core::ops::{OPERATIONS, Operation};
 use roofline_core::philox::Draws;
 use std::io;
@@ -34,7 +34,7 @@ pub fn study(bench: &Bench, shapes: usize, seed: u64, mut report: impl FnMut(&st
         let form = case.form();
         let names: Vec<&str> = offers
             .iter()
-            .filter(|offer| offer.operation == form && offer.dtypes.contains(&case.dtype))
+            .filter(|offer| offer.operation == form && offer.takes(&case).is_ok())
             .map(|offer| offer.implementation.as_str())
             .collect();
         for record in bench.run(&case, &names, draws.bits(), None, Checks::default())? {
@@ -51,12 +51,11 @@ pub fn study(bench: &Bench, shapes: usize, seed: u64, mut report: impl FnMut(&st
             ));
         }
     }
-    for (id, fill) in policed() {
-        let case: Case = id.parse().map_err(io::Error::other)?;
-        outcome.lower_rows += 1;
+    for (case, fill) in policed() {
         let calibration = calibrate(&case, fill, draws.bits());
+        outcome.lower_rows += usize::from(calibration.has_lower());
         if !calibration.is_sound() {
-            outcome.missed.push(format!("{id}, {fill} inputs, emulated: {calibration:?}"));
+            outcome.missed.push(format!("{case}, {fill} inputs, emulated: {calibration:?}"));
         }
     }
     for (implementation, id) in LOWER {
@@ -74,24 +73,14 @@ pub fn study(bench: &Bench, shapes: usize, seed: u64, mut report: impl FnMut(&st
 /// A case of small primes, ones, tile sizes and their neighbours, or of anything up to a few hundred.
 fn draw_case(operation: &'static Operation, draws: &mut Draws) -> Case {
     const NASTY: [u64; 16] = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 257];
-    let floats: Vec<Dtype> =
-        operation.precisions.iter().map(|(dtype, _)| *dtype).filter(|dtype| *dtype != Dtype::F64).collect();
-    let dtype = floats[draws.below(floats.len() as u64) as usize];
-    let variant = &operation.variants[draws.below(operation.variants.len() as u64) as usize];
-    let axes: Vec<String> = operation
-        .axes
-        .iter()
-        .map(|axis| {
-            let size = match draws.below(3) {
-                0 => 1 + draws.below(700),
-                _ => NASTY[draws.below(NASTY.len() as u64) as usize],
-            };
-            format!("{}={size}", axis.name)
-        })
-        .collect();
-    let threads = 1 + draws.below(2);
-    let form = roofline_core::ops::form(operation.name, variant.name);
-    format!("{form}/{dtype}/{}/threads={threads}", axes.join(",")).parse().expect("a drawn case is a case")
+    let forms: Vec<Case> = forms(operation).filter(|case| case.dtype() != Dtype::F64).collect();
+    let case = &forms[draws.below(forms.len() as u64) as usize];
+    let sizes = operation.axes.iter().map(|_| match draws.below(3) {
+        0 => 1 + draws.below(700),
+        _ => NASTY[draws.below(NASTY.len() as u64) as usize],
+    });
+    let sizes: Vec<u64> = sizes.collect();
+    Case { threads: 1 + draws.below(2) as u32, ..operation.near(case, &sizes, draws) }
 }
 
 /// Kernels that really compute one precision lower, through the whole gate.

@@ -41,7 +41,7 @@ pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::R
     let row = |implementation: &str, spec: &RunnerSpec| PlannedRow {
         implementation: implementation.to_owned(),
         runner: spec.name.clone(),
-        offered: true,
+        lacks: None,
         requires: Default::default(),
     };
     let mut lines = Vec::new();

@@ -42,7 +42,6 @@ fn face_all(status: &str) {
             let mut misses = Vec::from_iter(miss(&bench, saboteur, case, 7));
             if !misses.is_empty() {
                 misses.extend((8..11).filter_map(|seed| miss(&bench, saboteur, case, seed)));
-                eprintln!("{}", misses.join("\n"));
             }
             if misses.len() > 2 {
                 wrong.extend(misses);

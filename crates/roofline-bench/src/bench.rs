@@ -136,9 +136,10 @@ impl Bench {
             let case: Case = id.parse().map_err(|error: roofline_core::case::CaseError| {
                 Mistake::usage(error.to_string(), error.hint.clone())
             })?;
-            let fits = |entry: &&Entry| entry.operation == case.form() && entry.dtypes.contains(&case.dtype);
+            let fits = |entry: &&Entry| entry.operation == case.form() && entry.offer().takes(&case).is_ok();
             if !self.entries.iter().any(|entry| fits(&entry)) {
-                let what = format!("no implementation of this bench has `{}` in {}", case.form(), case.dtype);
+                let what =
+                    format!("no implementation of this bench has `{}` in {}", case.form(), case.precision);
                 return Err(Mistake::usage(what, format!("add one, or leave out the case `{id}`")));
             }
             // Tensors of a size of zero or beyond all memory are the conductor's to refuse.

@@ -33,14 +33,15 @@ impl Runner for Host {
     }
 
     fn prepare(&mut self, mut job: Job) -> Result<Ready, Refusal> {
-        let (form, name) = (job.form(), bare(&job.implementation));
+        let (form, name, precision) = (job.form(), bare(&job.implementation), job.precision());
         // A generic kernel has an entry for each of its types.
         let fits = |entry: &&Entry| {
-            entry.operation == form && bare(entry.implementation) == name && entry.dtypes.contains(&job.dtype)
+            entry.operation == form
+                && bare(entry.implementation) == name
+                && entry.offer().dtypes.contains(&precision)
         };
         let entry = self.entries.iter().find(fits).copied();
-        let entry = entry.ok_or_else(|| unsupported(format!("`{name}` has no `{form}` in {}", job.dtype)))?;
-        job.require(entry.dtypes)?;
+        let entry = entry.ok_or_else(|| unsupported(format!("`{name}` has no `{form}` in {precision}")))?;
         (entry.prepare)(&mut job)
     }
 }

@@ -1,13 +1,15 @@
 //! An operation of the user's own, as a type; the core has it as a row of plain functions.
 
 use crate::reference;
+use roofline_core::arithmetic::Arithmetic;
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
 use roofline_core::ops::{
-    self, Arithmetic, Axis, Expected, Problem, RateUnit, Reach, Tensor, Variant, View, Work,
+    self, Axis, Elements, Expected, Judged, Param, Problem, RateUnit, Reach, Variant, Work,
 };
-use roofline_core::protocol::Role;
+use roofline_core::precision::Precision;
+use roofline_core::tensor::{Content, Tensor, View};
 use roofline_core::units::Bytes;
 
 /// Mathematics that implementations are held to. What has no default is the mathematics itself.
@@ -21,8 +23,12 @@ pub trait Operation: 'static {
     const ABOUT: &'static str;
     /// Its sizes, in the order of case ids.
     const AXES: &'static [Axis];
-    /// Type of the case and of its accumulator, for each that it is defined for.
-    const PRECISIONS: &'static [(Dtype, Dtype)] = &[(Dtype::F32, Dtype::F32)];
+    /// What it is defined for: types, each with what its sums are kept in.
+    const PRECISIONS: &'static [Precision] = &[Precision::of(Dtype::F32)];
+    /// Numbers of the formula that a case may give, and that are no sizes.
+    const PARAMS: &'static [Param] = &[];
+    /// Sizes that it is defined for, such as `cols % 2 == 0`; empty for all.
+    const LEGAL: &'static str = "";
     /// Forms that differ in layout or a detail; the plain one, "", comes first.
     const VARIANTS: &'static [Variant] = &[Variant { name: "", about: "the plain form" }];
     /// Families of inputs in its domain, after the uniform and the normal one.
@@ -32,7 +38,7 @@ pub trait Operation: 'static {
     /// Whether finite inputs may give NaN, as a logarithm does. Else a reference that gives NaN has failed.
     const MAY_BE_NAN: bool = false;
 
-    /// Inputs, then one output. Shapes are products of axes.
+    /// Inputs, then one output. Shapes are products of axes. Values are at most [`limit`](Operation::limit).
     fn tensors(case: &Case) -> Vec<Tensor>;
 
     /// What a case must do whatever the implementation, for its limit: operations, and [the traffic](traffic).
@@ -45,7 +51,7 @@ pub trait Operation: 'static {
 
     /// Largest magnitude of an input for which no accumulator overflows. Enough for products of up to four inputs.
     fn limit(case: &Case) -> f64 {
-        case.accumulator.max_finite().sqrt().sqrt() / 2.0
+        case.precision.accumulator.max_finite().sqrt().sqrt() / 2.0
     }
 
     /// Outputs that depend on an element of an input: all, unless told better. The better it is told, the sooner
@@ -53,17 +59,17 @@ pub trait Operation: 'static {
     fn reach(case: &Case, tensor: usize, element: usize) -> Reach {
         let _ = (tensor, element);
         let output = Self::tensors(case).pop();
-        Reach { first: 0, step: 1, count: output.map_or(1, |tensor| tensor.elements()) }
+        Reach { output: 0, first: 0, step: 1, count: output.map_or(1, |tensor| tensor.elements()) }
     }
 
     /// Bytes of all inputs read and of the output written, once each; no arithmetic.
     fn traffic(case: &Case) -> Work {
         let tensors = Self::tensors(case);
-        let bytes = |role: Role| {
-            let of_role = tensors.iter().filter(|tensor| tensor.role == role);
-            Bytes(of_role.map(|tensor| tensor.bytes() as u64).sum())
+        let bytes = |is_input: bool| {
+            let meant = tensors.iter().filter(|tensor| tensor.role.is_input() == is_input);
+            Bytes(meant.map(|tensor| tensor.bytes() as u64).sum())
         };
-        Work { read: bytes(Role::Input), written: bytes(Role::Output), ..Work::default() }
+        Work { read: bytes(true), written: bytes(false), ..Work::default() }
     }
 }
 
@@ -89,18 +95,31 @@ fn row<O: Operation>() -> ops::Operation {
         about: O::ABOUT,
         variants: O::VARIANTS,
         axes: O::AXES,
+        params: O::PARAMS,
         precisions: O::PRECISIONS,
         fills: O::FILLS,
         rate: O::RATE,
-        tensors: O::tensors,
+        legal: O::LEGAL,
+        tensors: limited::<O>,
         work: O::work,
-        limit: O::limit,
-        reference: reference::ask,
-        reach: O::reach,
-        emulate,
+        judged: Judged::Elements(Elements {
+            reference: |problem, _, wanted| reference::ask(problem, wanted),
+            reach: |problem, tensor, element| vec![O::reach(problem.case, tensor, element)],
+            emulate: |problem, arithmetic| vec![emulate(problem, arithmetic)],
+            whole: None,
+        }),
         mutants: &[],
-        whole: None,
     }
+}
+
+/// Tensors whose values no accumulator overflows of.
+fn limited<O: Operation>(case: &Case) -> Vec<Tensor> {
+    let limit = O::limit(case);
+    let limited = |tensor: Tensor| match tensor.content {
+        Content::Values { limit: own } => tensor.limit(own.min(limit)),
+        _ => tensor,
+    };
+    O::tensors(case).into_iter().map(limited).collect()
 }
 
 /// A kernel in the given arithmetic, as far as a reference alone tells: its inputs and its result rounded.

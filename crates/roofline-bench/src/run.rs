@@ -138,7 +138,7 @@ impl Offers {
             let case = planned.case.to_string();
             let is_own = |runner: &str| runner == bench.provider;
             planned.rows.retain(|row| {
-                row.offered && (!is_own(&row.runner) || options.selects(&case, &row.implementation))
+                row.lacks.is_none() && (!is_own(&row.runner) || options.selects(&case, &row.implementation))
             });
             // Peers and older selves are there for the rows of the bench.
             if !planned.rows.iter().any(|row| is_own(&row.runner)) {

@@ -10,7 +10,6 @@
 
 use crate::shape::Shape;
 use roofline_core::case::Case;
-use roofline_core::protocol::Role;
 use roofline_core::stats::{median, quantile, quantile_interval};
 use roofline_core::turn::{Account, Clocked};
 use roofline_core::units::Seconds;
@@ -250,7 +249,7 @@ pub fn hold_copies(account: &Account, bytes_take: Duration, habits: Habits) -> R
 
 /// How long the conductor takes to copy the output of a case, the quickest of a few times.
 pub fn time_to_copy(case: &Case) -> Duration {
-    let outputs = (case.operation.tensors)(case).into_iter().filter(|tensor| tensor.role == Role::Output);
+    let outputs = (case.operation.tensors)(case).into_iter().filter(|tensor| !tensor.role.is_input());
     let from = vec![1u8; outputs.map(|tensor| tensor.bytes()).sum()];
     let mut to = from.clone();
     let copy = |_| {

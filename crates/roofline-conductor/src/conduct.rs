@@ -238,8 +238,8 @@ fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec
         if !lane.condition.is_empty() {
             lane.notes.insert("requires".to_owned(), lane.condition.to_string());
         }
-        if !row.offered {
-            let why = format!("`{}` does not offer {} in {}", row.implementation, case.form(), case.dtype);
+        if let Some(lacks) = &row.lacks {
+            let why = format!("`{}` {lacks}", row.implementation);
             lane.failure = Some(Failure::new(Status::Unsupported, why));
         } else if let Err(why) = row.requires.admits(case) {
             lane.failure = Some(Failure::new(Status::Unsupported, why));
@@ -273,7 +273,8 @@ pub fn refusal(case: &Case, memory: u64) -> Option<String> {
 
 /// Runs the gate's self-test once for each form and precision; says what is wrong with the gate.
 fn broken_gate(stage: &Stage, case: &Case, tested: &mut SelfTests) -> Option<String> {
-    let key = format!("{}/{}", case.form(), case.dtype);
+    let params: Vec<String> = case.given().map(|(param, value)| format!("{}={value}", param.name)).collect();
+    let key = format!("{}/{}/{}", case.form(), case.precision, params.join(","));
     let outcome = tested.entry(key).or_insert_with(|| {
         // The study that loosens the bound wants to see what then gets through, not this.
         match gate::catch(|| self_test(case, stage.options.seed, 1.0)) {

@@ -7,7 +7,7 @@
 use crate::cause;
 use crate::checks::Check;
 use crate::failure::{Failure, SeenOn, Stop};
-use crate::instance::{Instance, Placement, draw_poison};
+use crate::instance::{Instance, Placement, Poison, Spot};
 use crate::lane::Lane;
 use crate::sample;
 use crate::shapes;
@@ -17,9 +17,10 @@ use roofline_core::case::Case;
 use roofline_core::condition::Condition;
 use roofline_core::fill::Fill;
 use roofline_core::judge::{Judgement, judge};
-use roofline_core::ops::Expected;
+use roofline_core::ops::{Expected, Judged};
 use roofline_core::philox::Draws;
 use roofline_core::record::Status;
+use roofline_core::tensor::View;
 use std::panic::resume_unwind;
 use std::time::Duration;
 
@@ -86,7 +87,7 @@ fn pass_on(
 /// Why no projection of a case's output is looked at.
 fn no_projection(case: &Case) -> Option<&'static str> {
     let output = (case.operation.tensors)(case).pop()?;
-    if case.operation.whole.is_none() {
+    if case.operation.judged.whole().is_none() {
         Some("only products have one")
     } else if sample::is_whole(case, &output) {
         Some("the whole output is judged")
@@ -151,6 +152,18 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
         }
         let seed = stage.fresh_seed();
         instance.fill(*fill, seed);
+        if number > 0 && instance.has_constants() {
+            // What preparation may have packed is something else now.
+            for index in
+                prepared.iter().filter(|index| in_trial(&lanes[**index])).copied().collect::<Vec<_>>()
+            {
+                let lane = &mut lanes[index];
+                lane.attempt(stage, &shape.to_string(), |lane, stage| {
+                    lane.release(stage)?;
+                    lane.prepare(stage, &instance)
+                })?;
+            }
+        }
         let place = format!("{shape}, {fill} inputs, {}", place_name(placement));
         let exam = match Exam::new(&instance, *fill, &mut stage.draws) {
             Ok(exam) => exam,
@@ -203,24 +216,39 @@ fn place_name(placement: Placement) -> &'static str {
 /// Questions with their answers: the elements to judge on one instance and one fill.
 pub struct Exam {
     pub fill: Fill,
-    pub wanted: Vec<usize>,
-    pub expected: Vec<Expected>,
+    /// By output.
+    questions: Vec<Questions>,
     inputs: u64,
+}
+
+/// Elements of one output, in ascending order.
+#[derive(Clone)]
+struct Questions {
+    wanted: Vec<usize>,
+    expected: Vec<Expected>,
 }
 
 impl Exam {
     /// Draws the sample and computes its reference, on as many threads as there are cores.
     pub fn new(instance: &Instance, fill: Fill, draws: &mut Draws) -> Result<Exam, Failure> {
-        let wanted = sample::for_gate(&instance.case, instance.output(), draws);
-        let expected = reference(instance, fill, &wanted)?;
-        Ok(Exam { fill, wanted, expected, inputs: instance.hash_inputs() })
+        let mut questions = Vec::new();
+        for (output, tensor) in instance.outputs().enumerate() {
+            let wanted = sample::for_gate(&instance.case, tensor, draws);
+            let expected = reference(instance, fill, output, &wanted)?;
+            questions.push(Questions { wanted, expected });
+        }
+        Ok(Exam { fill, questions, inputs: instance.hash_inputs() })
     }
 
     /// The same for a kernel that takes denormals for zero, and may: what underflows is lost whole.
     fn of_flushed(&self, case: &Case) -> Exam {
-        let lost = flushed(case.accumulator);
+        let lost = flushed(case.precision.accumulator);
         let widen = |expected: &Expected| Expected { soft: expected.soft + lost, ..*expected };
-        Exam { expected: self.expected.iter().map(widen).collect(), wanted: self.wanted.clone(), ..*self }
+        let questions = self.questions.iter().map(|questions| Questions {
+            expected: questions.expected.iter().map(widen).collect(),
+            wanted: questions.wanted.clone(),
+        });
+        Exam { questions: questions.collect(), ..*self }
     }
 }
 
@@ -233,8 +261,14 @@ pub fn fail_all(stage: &mut Stage, lanes: &mut [Lane], failure: &Failure) {
 
 /// Expected values of the chosen elements. A reference that panics, as one that a program brought along
 /// may, refuses the case.
-pub fn reference(instance: &Instance, fill: Fill, wanted: &[usize]) -> Result<Vec<Expected>, Failure> {
-    catch(|| compute_reference(instance, fill, wanted)).map_err(|why| Failure::new(Status::Refused, why))
+pub fn reference(
+    instance: &Instance,
+    fill: Fill,
+    output: usize,
+    wanted: &[usize],
+) -> Result<Vec<Expected>, Failure> {
+    catch(|| compute_reference(instance, fill, output, wanted))
+        .map_err(|why| Failure::new(Status::Refused, why))
 }
 
 /// What a computation of the core gives, or what its panic says.
@@ -246,15 +280,16 @@ pub fn catch<T>(compute: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-fn compute_reference(instance: &Instance, fill: Fill, wanted: &[usize]) -> Vec<Expected> {
+fn compute_reference(instance: &Instance, fill: Fill, output: usize, wanted: &[usize]) -> Vec<Expected> {
     let problem = instance.problem(fill);
-    let compute = instance.case.operation.reference;
+    let judged = &instance.case.operation.judged;
+    let compute = |problem, wanted| judged.reference(problem, output, wanted);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     if wanted.len() < 4096 || threads == 1 {
         return compute(&problem, wanted);
     }
     // Parts begin where a row begins, so that no row's work is done twice.
-    let (_, cols) = sample::lines(instance.output());
+    let (_, cols) = sample::lines(instance.output(output));
     let parts: Vec<&[usize]> = split_at_rows(wanted, wanted.len().div_ceil(threads), cols);
     std::thread::scope(|scope| {
         let problem = &problem;
@@ -289,14 +324,14 @@ fn sit(
     exam: &Exam,
     is_first: bool,
 ) -> Result<(), Stop> {
-    let poison = draw_poison(instance.output().dtype, lane.gate.launches as usize, &mut lane.draws);
+    let poison = instance.draw_poison(lane.gate.launches as usize, &mut lane.draws);
     if stage.options.checks.on(Check::Poison) {
-        instance.poison(poison);
+        instance.poison(&poison);
     }
     lane.launch(stage, 1)?;
-    let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits())?;
+    let judgement = judge_output(stage, instance, exam, &poison, lane.draws.bits())?;
     lane.settle(judgement)?;
-    let hash = instance.hash_output();
+    let hash = instance.hash_outputs();
     check_memory(stage, instance, exam)?;
     lane.missed |= is_first && lane.is_slow();
     if !is_first || lane.is_slow() {
@@ -304,7 +339,7 @@ fn sit(
     }
     if stage.options.checks.on(Check::LateWrites) {
         std::thread::sleep(Duration::from_millis(5));
-        if instance.hash_output() != hash {
+        if instance.hash_outputs() != hash {
             return Err(
                 Failure::new(Status::Wrong, "the output changed after the launch had returned").into()
             );
@@ -313,33 +348,54 @@ fn sit(
     // Further launches on the same inputs: an output that is added to, a result that differs.
     let repeats = 1 + lane.draws.below(3) as u32;
     lane.launch(stage, repeats)?;
-    let same = instance.hash_output() == hash;
+    let same = instance.hash_outputs() == hash;
     lane.gate.deterministic = Some(lane.gate.deterministic.unwrap_or(true) && same);
-    let judgement = judge_output(stage, instance, exam, poison, lane.draws.bits())?;
+    let judgement = judge_output(stage, instance, exam, &poison, lane.draws.bits())?;
     lane.settle(judgement)?;
     Ok(())
 }
 
-/// Judges the output: the sample, what was never written, and the whole where that is cheap.
+/// Judges the outputs: the sample, what was never written, and the whole where that is cheap.
 pub fn judge_output(
     stage: &Stage,
     instance: &Instance,
     exam: &Exam,
-    poison: f64,
+    poison: &Poison,
     secret: u64,
 ) -> Result<Judgement, Failure> {
-    let tensor = instance.output();
-    let judgement = judge_elements(stage, instance, &exam.wanted, &exam.expected, poison);
-    if judgement.failed > 0 || exam.wanted.len() == tensor.elements() {
+    if matches!(instance.case.operation.judged, Judged::Property(_)) {
+        return judge_property(instance, exam.fill);
+    }
+    let mut all = Judgement::default();
+    for (output, questions) in exam.questions.iter().enumerate() {
+        all = all.and(judge_one(stage, instance, exam, output, questions, poison, secret)?);
+    }
+    Ok(all)
+}
+
+/// The same for one output.
+fn judge_one(
+    stage: &Stage,
+    instance: &Instance,
+    exam: &Exam,
+    output: usize,
+    questions: &Questions,
+    poison: &Poison,
+    secret: u64,
+) -> Result<Judgement, Failure> {
+    let tensor = instance.output(output);
+    let Questions { wanted, expected } = questions;
+    let judgement = judge_elements(stage, instance, output, wanted, expected, poison);
+    if judgement.failed > 0 || wanted.len() == tensor.elements() {
         return Ok(judgement);
     }
     let (_, cols) = sample::lines(tensor);
     let unwritten = match stage.options.checks.on(Check::Poison) {
-        true => instance.first_unwritten(poison).map(|index| index / cols),
+        true => instance.first_unwritten(output, poison).map(|index| index / cols),
         false => None,
     };
     // A row that is suspected is judged whole: only elements outside their bounds make it wrong.
-    let mut suspected = projected(stage, instance, exam, secret);
+    let mut suspected = projected(stage, instance, exam, output, secret);
     suspected.extend(unwritten);
     if suspected.is_empty() {
         return Ok(judgement);
@@ -347,41 +403,71 @@ pub fn judge_output(
     suspected.sort_unstable();
     suspected.dedup();
     let wanted: Vec<usize> = suspected.iter().flat_map(|row| row * cols..(row + 1) * cols).collect();
-    let expected = reference(instance, exam.fill, &wanted)?;
-    let more = judge_elements(stage, instance, &wanted, &expected, poison);
-    Ok(Judgement {
-        checked: judgement.checked + more.checked,
-        failed: more.failed,
-        score: judgement.score.max(more.score),
-        fault: more.fault,
-    })
+    let expected = reference(instance, exam.fill, output, &wanted)?;
+    Ok(judgement.and(judge_elements(stage, instance, output, &wanted, &expected, poison)))
+}
+
+/// Holds the whole outputs to the operation's property.
+fn judge_property(instance: &Instance, fill: Fill) -> Result<Judgement, Failure> {
+    let Judged::Property(property) = instance.case.operation.judged else { return Ok(Judgement::default()) };
+    let outputs = instance.whole_outputs();
+    let views: Vec<View> = outputs.iter().map(|(dtype, bytes)| View { dtype: *dtype, bytes }).collect();
+    let checked = views.iter().map(View::elements).sum();
+    let held = catch(|| (property.check)(&instance.problem(fill), &views));
+    match held.map_err(|why| Failure::new(Status::Refused, why))? {
+        Ok(()) => Ok(Judgement { checked, ..Judgement::default() }),
+        Err(why) => Err(Failure::new(Status::Wrong, why)),
+    }
 }
 
 /// The rows that a projection of the whole output finds most suspicious, as many as can be judged whole.
-fn projected(stage: &Stage, instance: &Instance, exam: &Exam, secret: u64) -> Vec<usize> {
-    match instance.case.operation.whole {
+fn projected(stage: &Stage, instance: &Instance, exam: &Exam, output: usize, secret: u64) -> Vec<usize> {
+    match instance.case.operation.judged.whole() {
         Some(project) if stage.options.checks.on(Check::Projection) && projects(exam.fill) => {
-            let (_, cols) = sample::lines(instance.output());
-            let row = |row| instance.output_row(row, cols);
-            let mut rows = project(&instance.problem(exam.fill), instance.output().dtype, &row, secret);
-            rows.truncate(sample::suspects(&instance.case, instance.output()));
+            let tensor = instance.output(output);
+            let (_, cols) = sample::lines(tensor);
+            let row = |row| instance.output_row(output, row, cols);
+            let mut rows = project(&instance.problem(exam.fill), tensor.dtype, &row, secret);
+            rows.truncate(sample::suspects(&instance.case, tensor));
             rows
         }
         _ => Vec::new(),
     }
 }
 
-/// Judges chosen elements of the output.
-pub fn judge_elements(
+/// Judges chosen elements of any outputs, in ascending order.
+pub fn judge_spots(
     stage: &Stage,
     instance: &Instance,
+    fill: Fill,
+    spots: &[Spot],
+    poison: &Poison,
+) -> Result<Judgement, Failure> {
+    if matches!(instance.case.operation.judged, Judged::Property(_)) {
+        return judge_property(instance, fill);
+    }
+    let mut all = Judgement::default();
+    for group in spots.chunk_by(|one, next| one.output == next.output) {
+        let (output, wanted) = (group[0].output, group.iter().map(|spot| spot.index).collect::<Vec<_>>());
+        let expected = reference(instance, fill, output, &wanted)?;
+        all = all.and(judge_elements(stage, instance, output, &wanted, &expected, poison));
+    }
+    Ok(all)
+}
+
+/// Judges chosen elements of an output.
+fn judge_elements(
+    stage: &Stage,
+    instance: &Instance,
+    output: usize,
     wanted: &[usize],
     expected: &[Expected],
-    poison: f64,
+    poison: &Poison,
 ) -> Judgement {
-    let tensor = instance.output();
-    let got = instance.read_output(wanted);
-    judge(tensor.dtype, &tensor.shape, wanted, &got, expected, Some(poison), stage.options.checks.loosen())
+    let tensor = instance.output(output);
+    let got = instance.read_output(output, wanted);
+    let (poison, loosen) = (Some(poison.of(output)), stage.options.checks.loosen());
+    judge(tensor.dtype, &tensor.shape, wanted, &got, expected, poison, loosen)
 }
 
 /// The projection ranks rows by a model of contents of mean 0 that overflow no output type.

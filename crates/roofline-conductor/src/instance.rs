@@ -4,9 +4,10 @@ use crate::sys::memory::{MemoryFile, Sealed, Shared};
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
-use roofline_core::ops::{Problem, Tensor, View};
+use roofline_core::ops::Problem;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Place, Role};
+use roofline_core::tensor::{Tensor, View};
 use std::fmt;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -63,9 +64,25 @@ impl FromStr for Placement {
 pub struct Instance {
     pub case: Case,
     inputs: Vec<Placed<Sealed>>,
-    /// Every operation so far has one.
-    output: Placed<Shared>,
+    outputs: Vec<Placed<Shared>>,
     canary: u8,
+}
+
+/// An element of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    pub output: usize,
+    pub index: usize,
+}
+
+/// What outputs hold before a launch, a value for each of them.
+#[derive(Clone, Debug)]
+pub struct Poison(Vec<f64>);
+
+impl Poison {
+    pub fn of(&self, output: usize) -> f64 {
+        self.0[output]
+    }
 }
 
 #[derive(Debug)]
@@ -85,7 +102,7 @@ impl Instance {
     /// Makes the memory of a case. Contents are noise until [`Instance::fill`].
     pub fn new(case: &Case, placement: Placement, draws: &mut Draws) -> io::Result<Instance> {
         let canary = draws.bits() as u8;
-        let (mut inputs, mut output) = (Vec::new(), None);
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         for tensor in (case.operation.tensors)(case) {
             let bytes = tensor.bytes();
             let (offset, size) = match placement {
@@ -100,7 +117,7 @@ impl Instance {
                 }
             };
             let (before, after) = (vec![canary; offset], vec![canary; size - offset - bytes]);
-            if tensor.role == Role::Input {
+            if tensor.role.is_input() {
                 let mut memory = Sealed::new(tensor.name, size)?;
                 memory.write(0, &before);
                 memory.write(offset + bytes, &after);
@@ -109,23 +126,24 @@ impl Instance {
                 let memory = Shared::new(tensor.name, size)?;
                 memory.write(0, &before);
                 memory.write(offset + bytes, &after);
-                output = Some(Placed { tensor, memory, offset });
+                outputs.push(Placed { tensor, memory, offset });
             }
         }
-        let output = output.ok_or_else(|| io::Error::other(format!("`{case}` has no output")))?;
-        Ok(Instance { case: case.clone(), inputs, output, canary })
+        Ok(Instance { case: case.clone(), inputs, outputs, canary })
     }
 
-    /// Every tensor with its file and where it begins there: inputs first, then the output.
+    /// Every tensor with its file and where it begins there: inputs first, then outputs.
     fn files(&self) -> impl Iterator<Item = (&Tensor, &MemoryFile, usize)> {
         let inputs = self.inputs.iter().map(|placed| (&placed.tensor, &*placed.memory, placed.offset));
-        inputs.chain([(&self.output.tensor, &*self.output.memory, self.output.offset)])
+        let outputs = self.outputs.iter().map(|placed| (&placed.tensor, &*placed.memory, placed.offset));
+        inputs.chain(outputs)
     }
 
     /// The most bytes that lie between the end of a tensor and the end of its memory.
     pub fn gap(&self) -> usize {
-        let output = self.output.memory.size() - self.output.end();
-        self.inputs.iter().map(|placed| placed.memory.size() - placed.end()).fold(output, usize::max)
+        let gap =
+            |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| memory.size() - offset - tensor.bytes();
+        self.files().map(gap).max().unwrap_or(0)
     }
 
     /// Empties every cache of the case's tensors, whoever had them there.
@@ -160,9 +178,9 @@ impl Instance {
     /// Fills every input, on as many threads as there are cores.
     pub fn fill(&mut self, fill: Fill, seed: u64) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let case = &self.case;
+        let operation = self.case.operation;
         for (index, placed) in self.inputs.iter_mut().enumerate() {
-            let content = case.operation.content(case, fill, seed, index, &placed.tensor);
+            let content = operation.filling(fill, seed, index, &placed.tensor);
             let (elements, size) = (placed.tensor.elements(), placed.tensor.dtype.size());
             let range = placed.offset..placed.end();
             let bytes = &mut placed.memory.bytes_mut()[range];
@@ -179,7 +197,8 @@ impl Instance {
 
     /// The inputs as they are, for the reference.
     pub fn problem(&self, fill: Fill) -> Problem<'_> {
-        Problem { case: &self.case, fill, inputs: self.inputs().map(|(_, view)| view).collect() }
+        let inputs = self.inputs().map(|(_, view)| view).collect();
+        Problem { case: &self.case, fill, inputs, launches: 1 }
     }
 
     fn inputs(&self) -> impl Iterator<Item = (&Tensor, View<'_>)> {
@@ -189,8 +208,21 @@ impl Instance {
         })
     }
 
-    pub fn input_sizes(&self) -> Vec<usize> {
-        self.inputs().map(|(tensor, _)| tensor.elements()).collect()
+    /// Numbers of the inputs that may change while a case is prepared, and that have an element.
+    pub fn changeable(&self) -> Vec<usize> {
+        let may_change = |(_, placed): &(usize, &Placed<Sealed>)| {
+            placed.tensor.role == Role::Input && placed.tensor.elements() > 0
+        };
+        self.inputs.iter().enumerate().filter(may_change).map(|(number, _)| number).collect()
+    }
+
+    /// Whether preparation may read inputs, so that other contents need another.
+    pub fn has_constants(&self) -> bool {
+        self.inputs.iter().any(|placed| placed.tensor.role == Role::Constant)
+    }
+
+    pub fn input_tensor(&self, tensor: usize) -> &Tensor {
+        &self.inputs[tensor].tensor
     }
 
     pub fn input(&self, tensor: usize, element: usize) -> f64 {
@@ -199,7 +231,7 @@ impl Instance {
     }
 
     /// Changes one input element; the runners see it at once.
-    pub fn set_input(&mut self, tensor: usize, element: usize, value: f64) {
+    fn set_input(&mut self, tensor: usize, element: usize, value: f64) {
         let placed = &mut self.inputs[tensor];
         let dtype = placed.tensor.dtype;
         let mut code = [0; 8];
@@ -207,20 +239,17 @@ impl Instance {
         placed.memory.write(placed.offset + element * dtype.size(), &code[..dtype.size()]);
     }
 
-    /// Writes an input element that may be in use: a value made of `bits`, or the one that it has.
-    pub fn renew_input(&mut self, tensor: usize, element: usize, bits: u64, is_new: bool) {
-        let renewed = match self.inputs[tensor].tensor.dtype.format() {
-            None => f64::from((bits >> 56) as i8),
-            Some(_) => (bits >> 11) as f64 * (2.0 / (1u64 << 53) as f64) - 1.0,
-        };
-        let value = self.input(tensor, element);
-        self.set_input(tensor, element, if is_new { renewed } else { value });
+    /// Moves an input element so far that it is seen in what it reaches.
+    pub fn change_input(&mut self, tensor: usize, element: usize, bits: u64) {
+        let value = self.inputs[tensor].tensor.changed(self.input(tensor, element), bits);
+        self.set_input(tensor, element, value);
     }
 
-    /// Elements of each input, and of its last axis.
-    pub fn input_lines(&self) -> Vec<(usize, usize)> {
-        let cols = |tensor: &Tensor| tensor.shape.last().copied().unwrap_or(1).max(1);
-        self.inputs().map(|(tensor, _)| (tensor.elements(), cols(tensor))).collect()
+    /// Writes an input element that may be in use: a value made of `bits`, or the one that it has.
+    pub fn renew_input(&mut self, tensor: usize, element: usize, bits: u64, is_new: bool) {
+        let renewed = self.inputs[tensor].tensor.renewed(bits);
+        let value = self.input(tensor, element);
+        self.set_input(tensor, element, renewed.filter(|_| is_new).unwrap_or(value));
     }
 
     /// A number that changes when any input byte changes.
@@ -228,18 +257,26 @@ impl Instance {
         self.inputs().fold(HASH_START, |hash, (_, view)| hash_on(hash, view.bytes))
     }
 
-    pub fn output(&self) -> &Tensor {
-        &self.output.tensor
+    pub fn outputs(&self) -> impl ExactSizeIterator<Item = &Tensor> {
+        self.outputs.iter().map(|placed| &placed.tensor)
     }
 
-    /// Values of the chosen elements of the output.
-    pub fn read_output(&self, indices: &[usize]) -> Vec<f64> {
-        indices.iter().map(|index| self.output_at(*index)).collect()
+    pub fn output(&self, output: usize) -> &Tensor {
+        &self.outputs[output].tensor
     }
 
-    /// One row of the output, seen as a matrix with rows of `cols` elements.
-    pub fn output_row(&self, row: usize, cols: usize) -> Vec<f64> {
-        let placed = &self.output;
+    /// Values of the chosen elements of an output.
+    pub fn read_output(&self, output: usize, indices: &[usize]) -> Vec<f64> {
+        let value = |index: &usize| {
+            let (dtype, bytes) = self.output_code(Spot { output, index: *index });
+            dtype.read(&bytes, 0)
+        };
+        indices.iter().map(value).collect()
+    }
+
+    /// One row of an output, seen as a matrix with rows of `cols` elements.
+    pub fn output_row(&self, output: usize, row: usize, cols: usize) -> Vec<f64> {
+        let placed = &self.outputs[output];
         let size = placed.tensor.dtype.size();
         let start = placed.offset + row * cols * size;
         let mut bytes = vec![0; cols * size];
@@ -247,21 +284,34 @@ impl Instance {
         View { dtype: placed.tensor.dtype, bytes: &bytes }.line(0, 1, cols)
     }
 
-    /// A number that changes when any byte of the output changes.
-    pub fn hash_output(&self) -> u64 {
+    /// The whole outputs, copied.
+    pub fn whole_outputs(&self) -> Vec<(Dtype, Vec<u8>)> {
+        let copy = |placed: &Placed<Shared>| {
+            let mut bytes = vec![0; placed.tensor.bytes()];
+            placed.memory.copy(placed.offset..placed.end(), &mut bytes);
+            (placed.tensor.dtype, bytes)
+        };
+        self.outputs.iter().map(copy).collect()
+    }
+
+    /// A number that changes when any byte of an output changes.
+    pub fn hash_outputs(&self) -> u64 {
         let mut hash = HASH_START;
-        self.output_chunks(|_, bytes| {
-            hash = hash_on(hash, bytes);
-            true
-        });
+        for placed in &self.outputs {
+            chunks(placed, |_, bytes| {
+                hash = hash_on(hash, bytes);
+                true
+            });
+        }
         hash
     }
 
-    /// The first element that still has exactly the bits of `poison`.
-    pub fn first_unwritten(&self, poison: f64) -> Option<usize> {
-        let (size, code) = (self.output().dtype.size(), self.code(poison));
+    /// The first element of an output that still has exactly the bits of its poison.
+    pub fn first_unwritten(&self, output: usize, poison: &Poison) -> Option<usize> {
+        let placed = &self.outputs[output];
+        let (size, code) = (placed.tensor.dtype.size(), code(placed, poison.of(output)));
         let mut found = None;
-        self.output_chunks(|first, bytes| {
+        chunks(placed, |first, bytes| {
             found =
                 bytes.chunks_exact(size).position(|element| element == &code[..size]).map(|at| first + at);
             found.is_none()
@@ -269,96 +319,94 @@ impl Instance {
         found
     }
 
-    /// Copies the output piece by piece: index of the first element and bytes, until told to stop.
-    fn output_chunks(&self, mut each: impl FnMut(usize, &[u8]) -> bool) {
-        let placed = &self.output;
-        let mut bytes = vec![0; CHUNK];
-        for start in (placed.offset..placed.end()).step_by(CHUNK) {
-            let piece = &mut bytes[..CHUNK.min(placed.end() - start)];
-            placed.memory.copy(start..start + piece.len(), piece);
-            if !each((start - placed.offset) / placed.tensor.dtype.size(), piece) {
-                return;
-            }
-        }
-    }
-
-    /// The bytes of `poison` in the output's type, in front of zeros.
-    fn code(&self, poison: f64) -> [u8; 8] {
-        let mut code = [0; 8];
-        self.output().dtype.write(&mut code, 0, poison);
-        code
-    }
-
-    /// One element of the output.
-    fn output_at(&self, index: usize) -> f64 {
-        let (dtype, bytes) = self.output_code(index);
-        dtype.read(&bytes, 0)
-    }
-
-    /// The bytes of one element of the output, in front of zeros.
-    fn output_code(&self, index: usize) -> (Dtype, [u8; 8]) {
-        let placed = &self.output;
+    /// The bytes of one element of an output, in front of zeros.
+    fn output_code(&self, spot: Spot) -> (Dtype, [u8; 8]) {
+        let placed = &self.outputs[spot.output];
         let size = placed.tensor.dtype.size();
-        let start = placed.offset + index * size;
+        let start = placed.offset + spot.index * size;
         let mut bytes = [0; 8];
         placed.memory.copy(start..start + size, &mut bytes[..size]);
         (placed.tensor.dtype, bytes)
     }
 
-    /// Overwrites the whole output with `poison`.
-    pub fn poison(&self, poison: f64) {
-        let placed = &self.output;
-        let size = placed.tensor.dtype.size();
-        let mut block = vec![0; size * placed.tensor.elements().min(1 << 16)];
-        (0..block.len() / size).for_each(|i| placed.tensor.dtype.write(&mut block, i, poison));
-        let mut at = placed.offset;
-        while at < placed.end() {
-            let count = block.len().min(placed.end() - at);
-            placed.memory.write(at, &block[..count]);
-            at += count;
+    /// Values that no honest launch leaves in every element, drawn anew for each launch.
+    pub fn draw_poison(&self, launch: usize, draws: &mut Draws) -> Poison {
+        Poison(self.outputs().map(|tensor| draw_poison(tensor.dtype, launch, draws)).collect())
+    }
+
+    /// Overwrites all outputs with their poison.
+    pub fn poison(&self, poison: &Poison) {
+        for (placed, poison) in self.outputs.iter().zip(&poison.0) {
+            let size = placed.tensor.dtype.size();
+            let mut block = vec![0; size * placed.tensor.elements().min(1 << 16)];
+            (0..block.len() / size).for_each(|i| placed.tensor.dtype.write(&mut block, i, *poison));
+            let mut at = placed.offset;
+            while at < placed.end() {
+                let count = block.len().min(placed.end() - at);
+                placed.memory.write(at, &block[..count]);
+                at += count;
+            }
         }
     }
 
-    /// Overwrites the chosen elements of the output with `poison`.
-    pub fn poison_at(&self, indices: &[usize], poison: f64) {
-        let placed = &self.output;
-        let size = placed.tensor.dtype.size();
-        let code = self.code(poison);
-        for index in indices {
-            placed.memory.write(placed.offset + index * size, &code[..size]);
+    /// Overwrites the chosen elements with their poison.
+    pub fn poison_at(&self, spots: &[Spot], poison: &Poison) {
+        for spot in spots {
+            let placed = &self.outputs[spot.output];
+            let size = placed.tensor.dtype.size();
+            let code = code(placed, poison.of(spot.output));
+            placed.memory.write(placed.offset + spot.index * size, &code[..size]);
         }
     }
 
-    /// Whether the element still has exactly the bits of `poison`.
-    pub fn is_poison(&self, index: usize, poison: f64) -> bool {
-        self.output_code(index).1 == self.code(poison)
+    /// Whether the element still has exactly the bits of its poison.
+    pub fn is_poison(&self, spot: Spot, poison: &Poison) -> bool {
+        self.output_code(spot).1 == code(&self.outputs[spot.output], poison.of(spot.output))
     }
 
-    /// Writes the known bytes beside the output's data anew.
+    /// Writes the known bytes beside the data of outputs anew.
     pub fn mend_canaries(&self) {
-        let placed = &self.output;
-        placed.memory.write(0, &vec![self.canary; placed.offset]);
-        placed.memory.write(placed.end(), &vec![self.canary; placed.memory.size() - placed.end()]);
+        for placed in &self.outputs {
+            placed.memory.write(0, &vec![self.canary; placed.offset]);
+            placed.memory.write(placed.end(), &vec![self.canary; placed.memory.size() - placed.end()]);
+        }
     }
 
-    /// Says which bytes beside the output's data were written, if any.
+    /// Says which bytes beside the data of an output were written, if any.
     pub fn broken_canary(&self) -> Option<String> {
-        let placed = &self.output;
-        let wrong = |range: std::ops::Range<usize>| {
-            let mut edge = vec![0; range.len()];
-            placed.memory.copy(range, &mut edge);
-            edge.iter().position(|byte| *byte != self.canary)
-        };
-        if let Some(at) = wrong(0..placed.offset) {
-            return Some(format!(
-                "wrote {} bytes before the start of `{}`",
-                placed.offset - at,
-                placed.tensor.name
-            ));
-        }
-        let at = wrong(placed.end()..placed.memory.size())?;
-        Some(format!("wrote {at} bytes past the end of `{}`", placed.tensor.name))
+        self.outputs.iter().find_map(|placed| {
+            let wrong = |range: std::ops::Range<usize>| {
+                let mut edge = vec![0; range.len()];
+                placed.memory.copy(range, &mut edge);
+                edge.iter().position(|byte| *byte != self.canary)
+            };
+            let name = placed.tensor.name;
+            if let Some(at) = wrong(0..placed.offset) {
+                return Some(format!("wrote {} bytes before the start of `{name}`", placed.offset - at));
+            }
+            let at = wrong(placed.end()..placed.memory.size())?;
+            Some(format!("wrote {at} bytes past the end of `{name}`"))
+        })
     }
+}
+
+/// Copies an output piece by piece: index of the first element and bytes, until told to stop.
+fn chunks(placed: &Placed<Shared>, mut each: impl FnMut(usize, &[u8]) -> bool) {
+    let mut bytes = vec![0; CHUNK];
+    for start in (placed.offset..placed.end()).step_by(CHUNK) {
+        let piece = &mut bytes[..CHUNK.min(placed.end() - start)];
+        placed.memory.copy(start..start + piece.len(), piece);
+        if !each((start - placed.offset) / placed.tensor.dtype.size(), piece) {
+            return;
+        }
+    }
+}
+
+/// The bytes of a value in an output's type, in front of zeros.
+fn code(placed: &Placed<Shared>, value: f64) -> [u8; 8] {
+    let mut code = [0; 8];
+    placed.tensor.dtype.write(&mut code, 0, value);
+    code
 }
 
 /// Pieces in which a large output is read; a multiple of every element's size.
@@ -375,10 +423,11 @@ fn hash_on(hash: u64, bytes: &[u8]) -> u64 {
     rest.iter().fold(hash, |hash, byte| step(hash, u64::from(*byte)))
 }
 
-/// Values that no honest launch leaves in every element: two finite ones and NaN, drawn anew each time.
-pub fn draw_poison(dtype: Dtype, launch: usize, draws: &mut Draws) -> f64 {
+/// Two finite values and NaN in turn; of integers, any that the type has.
+fn draw_poison(dtype: Dtype, launch: usize, draws: &mut Draws) -> f64 {
     let draw = 1.0 + draws.below(1 << 20) as f64 / f64::from(1 << 20);
     match (launch % 3, dtype.format()) {
+        (_, None) if dtype.size() == 1 => draws.below(256) as f64 - 128.0,
         (kind, None) => (draw * 1e6).round() * if kind == 0 { 1.0 } else { -1.0 },
         (0, Some(format)) => format.round(draw * 173.0),
         (1, Some(format)) => format.round(draw * -0.0137),
@@ -403,7 +452,7 @@ mod tests {
         assert!(apart.places().iter().all(|place| place.offset % 64 == 0));
         assert_eq!(apart.gap(), 128 - 70, "of the largest tensor");
         assert_eq!(apart.broken_canary(), None);
-        let placed = &apart.output;
+        let placed = &apart.outputs[0];
         placed.memory.write(placed.end() + 3, b"x");
         assert!(apart.broken_canary().unwrap().contains("past the end"), "the gap has canaries");
         assert!(instance(Placement::FlushStart).places().iter().all(|place| place.offset == 0));
@@ -432,20 +481,21 @@ mod tests {
         assert_eq!(instance.input(0, 3), 5.0);
         assert_ne!(instance.hash_inputs(), hash);
         for launch in 0..3 {
-            let poison = draw_poison(Dtype::Bf16, launch, &mut Draws::new(2, 2));
-            instance.poison(poison);
-            assert!((0..35).all(|i| instance.is_poison(i, poison)));
+            let poison = instance.draw_poison(launch, &mut Draws::new(2, 2));
+            instance.poison(&poison);
+            assert!((0..35).all(|index| instance.is_poison(Spot { output: 0, index }, &poison)));
         }
-        instance.poison_at(&[7], 1.0);
-        assert_eq!(instance.read_output(&[7]), [1.0]);
-        assert_eq!(instance.output_row(1, 7)[0], 1.0);
-        let hash = instance.hash_output();
-        instance.poison_at(&[34], 2.0);
-        assert_ne!(instance.hash_output(), hash);
-        assert_eq!(instance.first_unwritten(2.0), Some(34));
-        assert_eq!(instance.first_unwritten(3.0), None);
+        let spot = |index| [Spot { output: 0, index }];
+        instance.poison_at(&spot(7), &Poison(vec![1.0]));
+        assert_eq!(instance.read_output(0, &[7]), [1.0]);
+        assert_eq!(instance.output_row(0, 1, 7)[0], 1.0);
+        let hash = instance.hash_outputs();
+        instance.poison_at(&spot(34), &Poison(vec![2.0]));
+        assert_ne!(instance.hash_outputs(), hash);
+        assert_eq!(instance.first_unwritten(0, &Poison(vec![2.0])), Some(34));
+        assert_eq!(instance.first_unwritten(0, &Poison(vec![3.0])), None);
         assert_eq!(instance.broken_canary(), None);
-        let placed = &instance.output;
+        let placed = &instance.outputs[0];
         placed.memory.write(placed.end(), b"x");
         assert!(instance.broken_canary().unwrap().contains("past the end"));
         placed.memory.write(placed.end(), &[instance.canary]);
@@ -461,7 +511,7 @@ mod tests {
         instance.fill(Fill::Normal, 9);
         let tensor = (case.operation.tensors)(&case)[1].clone();
         let mut bytes = vec![0; tensor.bytes()];
-        case.operation.content(&case, Fill::Normal, 9, 1, &tensor).write(0..tensor.elements(), &mut bytes);
+        case.operation.filling(Fill::Normal, 9, 1, &tensor).write(0..tensor.elements(), &mut bytes);
         assert_eq!(instance.problem(Fill::Normal).inputs[1].bytes, bytes);
     }
 }

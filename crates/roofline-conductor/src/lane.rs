@@ -238,16 +238,8 @@ impl Lane {
 /// The `prepare` question of a case.
 pub fn question(case: &Case, seat: &Seat, instance: &Instance) -> Prepare {
     Prepare {
-        case: case.to_string(),
-        operation: case.operation.name.to_owned(),
-        variant: case.variant.to_owned(),
-        dtype: case.dtype,
-        accumulator: case.accumulator,
-        axes: case.axes(),
-        implementation: seat.implementation.clone(),
-        device: case.device.to_string(),
         threads: seat.threads,
         cores: crate::stage::cores_for(seat.threads).unwrap_or_default(),
-        tensors: instance.places(),
+        ..Prepare::of(case, &seat.implementation, instance.places())
     }
 }

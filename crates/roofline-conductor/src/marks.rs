@@ -6,7 +6,7 @@
 use crate::checks::Check;
 use crate::failure::Failure;
 use crate::gate;
-use crate::instance::{Instance, draw_poison};
+use crate::instance::{Instance, Poison, Spot};
 use crate::sample::lines;
 use crate::stage::Stage;
 use roofline_core::fill::Fill;
@@ -19,36 +19,44 @@ const IN_A_ROW: usize = 4;
 
 /// The marks of one visit.
 pub struct Marks {
-    poisoned: Vec<usize>,
-    poison: f64,
-    /// Outputs that a change of the inputs reaches, one for each input.
-    reached: Vec<usize>,
+    poisoned: Vec<Spot>,
+    poison: Poison,
+    /// Outputs that a change of the inputs reaches: where it shows most, and one by lot.
+    reached: Vec<Spot>,
 }
 
 impl Marks {
     /// Changes one element of each input, and poisons a few outputs, the last by lot like any other.
     pub fn set(stage: &mut Stage, instance: &mut Instance, number: u32) -> Marks {
-        let mut marks = Marks { poisoned: Vec::new(), poison: f64::NAN, reached: Vec::new() };
         let draws = &mut stage.draws;
+        let mut reached = Vec::new();
         if stage.options.checks.on(Check::ChangedInputs) {
-            for (tensor, elements) in instance.input_sizes().into_iter().enumerate() {
-                let element = draws.below(elements as u64) as usize;
-                let reach = (instance.case.operation.reach)(&instance.case, tensor, element);
-                marks.reached.push(reach.nth(draws.below(reach.count as u64) as usize));
-                instance.set_input(tensor, element, moved(instance.input(tensor, element)));
+            for tensor in instance.changeable() {
+                let element = draws.below(instance.input_tensor(tensor).elements() as u64) as usize;
+                let reach =
+                    instance.case.operation.judged.reach(&instance.problem(Fill::Uniform), tensor, element);
+                for number in [0, draws.below(reach.len().max(1) as u64) as usize] {
+                    let Some(reach) = reach.get(number) else { continue };
+                    let index = reach.nth(draws.below(reach.count as u64) as usize);
+                    reached.push(Spot { output: reach.output, index });
+                }
+                instance.change_input(tensor, element, draws.bits());
             }
         }
+        let mut poisoned = Vec::new();
+        let poison = instance.draw_poison(number as usize, draws);
         if stage.options.checks.on(Check::Poison) {
-            let (rows, cols) = lines(instance.output());
-            for _ in 0..ROWS.min(rows) {
-                let row = draws.below(rows as u64) as usize;
-                let places = (0..IN_A_ROW.min(cols)).map(|_| row * cols + draws.below(cols as u64) as usize);
-                marks.poisoned.extend(places);
+            for (output, tensor) in instance.outputs().enumerate() {
+                let (rows, cols) = lines(tensor);
+                for _ in 0..ROWS.min(rows) {
+                    let row = draws.below(rows as u64) as usize;
+                    let mut place = || row * cols + draws.below(cols as u64) as usize;
+                    poisoned.extend((0..IN_A_ROW.min(cols)).map(|_| Spot { output, index: place() }));
+                }
             }
-            marks.poison = draw_poison(instance.output().dtype, number as usize, draws);
-            instance.poison_at(&marks.poisoned, marks.poison);
+            instance.poison_at(&poisoned, &poison);
         }
-        marks
+        Marks { poisoned, poison, reached }
     }
 
     /// Judges what was left as it was, whatever the lot says, and by `lot` what was written.
@@ -60,13 +68,15 @@ impl Marks {
         instance: &Instance,
         lot: bool,
     ) -> Result<Option<Judgement>, Failure> {
-        let mut wanted: Vec<usize> =
-            self.poisoned.iter().copied().filter(|index| instance.is_poison(*index, self.poison)).collect();
+        let mut wanted: Vec<Spot> =
+            self.poisoned.iter().copied().filter(|spot| instance.is_poison(*spot, &self.poison)).collect();
         if lot {
-            let (_, cols) = lines(instance.output());
             if !self.poisoned.is_empty() {
-                let row = self.poisoned[stage.draws.below(self.poisoned.len() as u64) as usize] / cols;
-                wanted.extend(self.poisoned.iter().filter(|index| *index / cols == row));
+                let drawn = self.poisoned[stage.draws.below(self.poisoned.len() as u64) as usize];
+                let (_, cols) = lines(instance.output(drawn.output));
+                let is_beside =
+                    |spot: &&Spot| spot.output == drawn.output && spot.index / cols == drawn.index / cols;
+                wanted.extend(self.poisoned.iter().filter(is_beside));
             }
             wanted.extend(&self.reached);
         }
@@ -75,8 +85,7 @@ impl Marks {
         }
         wanted.sort_unstable();
         wanted.dedup();
-        let expected = gate::reference(instance, Fill::Uniform, &wanted)?;
-        Ok(Some(gate::judge_elements(stage, instance, &wanted, &expected, self.poison)))
+        gate::judge_spots(stage, instance, Fill::Uniform, &wanted, &self.poison).map(Some)
     }
 }
 
@@ -85,12 +94,4 @@ pub fn check_canaries(stage: &Stage, instance: &Instance) -> Result<(), Failure>
     let Some(why) = instance.broken_canary() else { return Ok(()) };
     instance.mend_canaries();
     if stage.options.checks.on(Check::Canaries) { Err(Failure::new(Status::Wrong, why)) } else { Ok(()) }
-}
-
-/// A value as far from `x` as the uniform fill has one; integers too.
-fn moved(x: f64) -> f64 {
-    if x.fract() == 0.0 && x.abs() > 1.0 {
-        return if x > 0.0 { x - 100.0 } else { x + 100.0 };
-    }
-    if x >= 0.0 { x - 1.0 } else { x + 1.0 }
 }

@@ -14,6 +14,7 @@ use crate::shape::Shape;
 use crate::stage::Stage;
 use crate::visit;
 use roofline_core::case::Device;
+use roofline_core::fill::Fill;
 use roofline_core::philox::Draws;
 use roofline_core::stats::{median, quantile_interval, t_interval};
 
@@ -86,12 +87,15 @@ pub fn renew(stage: &mut Stage, instance: &mut Instance) {
 
 /// One element of each independent unit, at a drawn place in it: tensor and element.
 fn units(instance: &Instance, draws: &mut Draws) -> Vec<(usize, usize)> {
-    let case = &instance.case;
+    let problem = instance.problem(Fill::Uniform);
     let mut units = Vec::new();
-    for (tensor, (elements, cols)) in instance.input_lines().into_iter().enumerate() {
+    for tensor in instance.changeable() {
+        let (elements, cols) =
+            (instance.input_tensor(tensor).elements(), instance.input_tensor(tensor).row());
         let rows = elements / cols;
-        let reach = |element| (case.operation.reach)(case, tensor, element);
-        let is_elementwise = reach(0).count == 1;
+        // All that an element reaches; where a change shows most is part of it.
+        let reach = |element| instance.case.operation.judged.reach(&problem, tensor, element).pop();
+        let is_elementwise = reach(0).is_none_or(|reach| reach.count == 1);
         let mut below = |bound: usize| draws.below(bound as u64) as usize;
         if is_elementwise || reach(0) == reach(cols - 1) {
             // Rows are the units; where every element is one, few long rows are taken in parts.
@@ -157,8 +161,9 @@ mod tests {
             let reached: BTreeSet<usize> = units
                 .iter()
                 .flat_map(|(tensor, element)| {
-                    let reach = (case.operation.reach)(&case, *tensor, *element);
-                    (0..reach.count).map(move |i| reach.nth(i))
+                    let problem = instance.problem(Fill::Uniform);
+                    let reach = instance.case.operation.judged.reach(&problem, *tensor, *element);
+                    reach.into_iter().flat_map(|reach| (0..reach.count).map(move |i| reach.nth(i)))
                 })
                 .collect();
             assert!(reached.len() >= outputs, "{id}: {}", reached.len());

@@ -4,7 +4,7 @@
 //! what kind of kernel this is, and so how long a visit and a block are.
 
 use crate::failure::{Failure, Stop};
-use crate::instance::{Instance, draw_poison};
+use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::plan::{LIMIT, PlannedRow, names};
 use crate::shape::{Shape, batch_for};
@@ -309,13 +309,15 @@ pub fn flush_if_cold(instance: &Instance) {
 /// Makes a probe ready, sees that it does its work, and how long that takes.
 pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &mut Instance) -> Result<Duration, Stop> {
     probe.prepare(stage, instance)?;
-    let poison = draw_poison(instance.output().dtype, 0, &mut stage.draws);
-    instance.poison(poison);
+    let poison = instance.draw_poison(0, &mut stage.draws);
+    instance.poison(&poison);
     probe.launch(stage, 1)?;
     let moves_data = probe.seat.implementation.starts_with("limit/traffic");
-    if moves_data && let Some(index) = instance.first_unwritten(poison) {
-        let why = format!("left element {index} of the output unwritten");
-        return Err(Failure::new(Status::Suspect, why).into());
+    for (output, tensor) in instance.outputs().enumerate().filter(|_| moves_data) {
+        if let Some(index) = instance.first_unwritten(output, &poison) {
+            let why = format!("left element {index} of `{}` unwritten", tensor.name);
+            return Err(Failure::new(Status::Suspect, why).into());
+        }
     }
     let first = visit::take(stage, probe, instance, Shape::new(1, 3, 1))?;
     Ok(Seconds::from_nanoseconds(median(&first.claimed).unwrap_or(0.0)).duration())

@@ -24,8 +24,8 @@ pub struct PlannedCase {
 pub struct PlannedRow {
     pub implementation: String,
     pub runner: String,
-    /// Whether the runner has it for the case's dtype; the row is `unsupported` otherwise.
-    pub offered: bool,
+    /// What its offer lacks of the case; such a row says so.
+    pub lacks: Option<String>,
     /// What it requires of the case; the row is `unsupported` where that does not hold.
     pub requires: Condition,
 }
@@ -57,7 +57,7 @@ impl Plan {
         let probes = ["limit/*".to_owned()];
         let cases = cases.into_iter().map(|case| PlannedCase {
             rows: rows(&case, runners, patterns),
-            probes: rows(&case, runners, &probes).into_iter().filter(|row| row.offered).collect(),
+            probes: rows(&case, runners, &probes).into_iter().filter(|row| row.lacks.is_none()).collect(),
             has_device: is_there(case.device, runners),
             case,
         });
@@ -116,7 +116,8 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
         let form = case.form();
         let fits = |offer: &&Offer| is_absent || offer.devices.iter().any(|device| device == kind);
         for offer in runner.offers.iter().filter(|offer| offer.operation == form).filter(fits) {
-            let offered = offer.dtypes.contains(&case.dtype);
+            let lacks = offer.takes(case).err();
+            let offered = lacks.is_none();
             // A probe that does not bound the dtype is no gap that a row should show.
             let is_probe = is_limit(&offer.implementation);
             let named = |pattern: &String| {
@@ -128,13 +129,13 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
             };
             match rows.iter_mut().find(same) {
                 // Another offer of the same name may have the dtype, and a condition of its own.
-                Some(row) if offered && !row.offered => {
-                    (row.offered, row.requires) = (true, requires(offer));
+                Some(row) if offered && row.lacks.is_some() => {
+                    (row.lacks, row.requires) = (None, requires(offer));
                 }
                 None if wanted => rows.push(PlannedRow {
                     implementation: offer.implementation.clone(),
                     runner: runner.runner.clone(),
-                    offered,
+                    lacks,
                     requires: requires(offer),
                 }),
                 Some(_) | None => {}
@@ -179,7 +180,6 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roofline_core::dtype::Dtype;
     use roofline_core::protocol::cpu;
 
     #[test]
@@ -201,15 +201,7 @@ mod tests {
 
     #[test]
     fn probes_take_part_where_they_are_named() {
-        let offer = |implementation: &str| Offer {
-            implementation: implementation.to_owned(),
-            operation: "add".to_owned(),
-            dtypes: vec![Dtype::F32],
-            about: String::new(),
-            parallel: true,
-            devices: cpu(),
-            requires: String::new(),
-        };
+        let offer = |implementation: &str| Offer::new(implementation, "add", &["f32"]);
         let offers = vec![offer("cpu/plain"), offer("limit/traffic-1"), offer("limit/compute-avx2-f32")];
         let runners = [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers }];
         let rows = |patterns: &[&str], dtype: &str| -> Vec<String> {
@@ -228,41 +220,43 @@ mod tests {
 
     #[test]
     fn an_offer_without_the_dtype_is_a_row_that_says_so() {
-        let offer = |dtypes: &[Dtype]| Offer {
-            implementation: "numpy/ufunc".to_owned(),
-            operation: "add".to_owned(),
-            dtypes: dtypes.to_vec(),
-            about: String::new(),
-            parallel: false,
-            devices: cpu(),
-            requires: String::new(),
-        };
-        let offers = vec![offer(&[Dtype::F32])];
+        let offers = vec![Offer::new("numpy/ufunc", "add", &["f32"])];
         let runners = [RunnerOffers { runner: "numpy".to_owned(), devices: cpu(), offers }];
         let cases = |dtype: &str| vec![format!("add/{dtype}/rows=1,cols=1").parse().unwrap()];
-        assert!(Plan::new(cases("f32"), &runners, &[]).cases[0].rows[0].offered);
-        assert!(!Plan::new(cases("bf16"), &runners, &[]).cases[0].rows[0].offered);
+        let lacks = |dtype| Plan::new(cases(dtype), &runners, &[]).cases[0].rows[0].lacks.clone();
+        assert_eq!(lacks("f32"), None);
+        assert_eq!(lacks("bf16").as_deref(), Some("does not offer add in bf16"));
         assert_eq!(Plan::new(cases("f32"), &runners, &["cpu/*".to_owned()]).rows(), 0);
     }
 
     #[test]
-    fn the_offer_that_has_the_dtype_says_what_is_required() {
-        let offer = |dtype: Dtype, requires: &str| Offer {
-            implementation: "torch/eager".to_owned(),
-            operation: "matmul".to_owned(),
-            dtypes: vec![dtype],
-            about: String::new(),
-            parallel: true,
-            devices: cpu(),
-            requires: requires.to_owned(),
+    fn parameters_other_than_the_default_are_for_those_who_take_them() {
+        let offer = |name: &str, params: &[&str]| Offer {
+            params: params.iter().map(|&name| name.to_owned()).collect(),
+            ..Offer::new(name, "rms-norm", &["f32"])
         };
-        let offers =
-            vec![offer(Dtype::F32, ""), offer(Dtype::Bf16, "finite"), offer(Dtype::I8, "m % 2 == 0")];
+        let offers = vec![offer("mine/any", &["eps"]), offer("mine/one", &[])];
+        let runners = [RunnerOffers { runner: "mine".to_owned(), devices: cpu(), offers }];
+        let lacks = |eps: &str| -> Vec<Option<String>> {
+            let case = format!("rms-norm/f32/rows=1,cols=1{eps}").parse().unwrap();
+            Plan::new(vec![case], &runners, &[]).cases[0].rows.iter().map(|row| row.lacks.clone()).collect()
+        };
+        assert_eq!(lacks(""), [None, None]);
+        assert_eq!(lacks(",eps=1e-5"), [None, Some("takes no `eps` but 1e-6".to_owned())]);
+    }
+
+    #[test]
+    fn the_offer_that_has_the_dtype_says_what_is_required() {
+        let offer = |dtype: &str, requires: &str| Offer {
+            requires: requires.to_owned(),
+            ..Offer::new("torch/eager", "matmul", &[dtype])
+        };
+        let offers = vec![offer("f32", ""), offer("bf16", "finite"), offer("i8", "m % 2 == 0")];
         let runners = [RunnerOffers { runner: "torch".to_owned(), devices: cpu(), offers }];
         for (dtype, requires) in [("f32", ""), ("bf16", "finite"), ("i8", "m % 2 == 0")] {
             let case: Case = format!("matmul/{dtype}/m=1,n=1,k=1").parse().unwrap();
             let row = Plan::new(vec![case], &runners, &[]).cases.remove(0).rows.remove(0);
-            assert!(row.offered);
+            assert_eq!(row.lacks, None);
             assert_eq!(row.requires.to_string(), requires, "{dtype}");
         }
     }
@@ -270,13 +264,8 @@ mod tests {
     #[test]
     fn a_case_on_a_device_has_the_rows_that_compute_there() {
         let offer = |implementation: &str, devices: &[&str]| Offer {
-            implementation: implementation.to_owned(),
-            operation: "add".to_owned(),
-            dtypes: vec![Dtype::F32],
-            about: String::new(),
-            parallel: false,
             devices: devices.iter().map(|&device| device.to_owned()).collect(),
-            requires: String::new(),
+            ..Offer::new(implementation, "add", &["f32"])
         };
         let both = RunnerOffers {
             runner: "torch".to_owned(),

@@ -5,7 +5,7 @@ use crate::checks::Check;
 use crate::clocks::{self, Doubt};
 use crate::failure::{Failure, Stop};
 use crate::gate::{self, Exam};
-use crate::instance::{Instance, Placement, draw_poison};
+use crate::instance::{Instance, Placement};
 use crate::lane::Lane;
 use crate::pilot;
 use crate::shape::{Shape, batch_for};
@@ -160,12 +160,12 @@ fn corroborate(
 
 /// A judged launch where the visits take place: before them, and after them on inputs held back until then.
 fn judged_launch(stage: &mut Stage, lane: &mut Lane, instance: &Instance, exam: &Exam) -> Result<(), Stop> {
-    let poison = draw_poison(instance.output().dtype, 0, &mut lane.draws);
+    let poison = instance.draw_poison(0, &mut lane.draws);
     if stage.options.checks.on(Check::Poison) {
-        instance.poison(poison);
+        instance.poison(&poison);
     }
     lane.launch(stage, 1)?;
-    let judgement = gate::judge_output(stage, instance, exam, poison, lane.draws.bits())?;
+    let judgement = gate::judge_output(stage, instance, exam, &poison, lane.draws.bits())?;
     lane.settle(judgement)?;
     Ok(())
 }

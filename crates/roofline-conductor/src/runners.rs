@@ -329,6 +329,7 @@ mod tests {
             implementation: "mine/fast".to_owned(),
             operation: operation.to_owned(),
             dtypes: Vec::new(),
+            params: Vec::new(),
             about: String::new(),
             parallel: false,
             devices: Vec::new(),

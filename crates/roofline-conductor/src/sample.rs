@@ -1,8 +1,8 @@
 //! Which output elements are judged: all of a small output, a secret sample of a large one.
 
 use roofline_core::case::Case;
-use roofline_core::ops::Tensor;
 use roofline_core::philox::Draws;
+use roofline_core::tensor::Tensor;
 
 /// Most elements whose reference is computed for one launch.
 const MOST_ELEMENTS: usize = 1 << 20;
@@ -23,7 +23,7 @@ pub fn for_gate(case: &Case, output: &Tensor, draws: &mut Draws) -> Vec<usize> {
     }
     let per_row = (flops / rows as u64).max(1);
     let affordable = (MOST_FLOPS / per_row).clamp(2, (MOST_ELEMENTS / cols).max(2) as u64) as usize;
-    let is_product = case.operation.whole.is_some();
+    let is_product = case.operation.judged.whole().is_some();
     let mut chosen_rows = choose(rows, if is_product { affordable / 2 } else { affordable }, draws);
     // The first row of planted inputs has its maximum at the very end. Of a product every row is met in a column.
     if !is_product && chosen_rows[0] != 0 {

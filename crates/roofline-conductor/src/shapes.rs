@@ -31,6 +31,7 @@ pub fn other_shapes(case: &Case, condition: &Condition, draws: &mut Draws) -> Ve
         })
         .collect();
     let names = case.operation.axis_names();
+    let condition = &condition.and(&case.operation.legal());
     let legal = |wanted: Vec<u64>| condition.near(&names, &case.sizes, &wanted, draws);
     let shapes = [tiny, free, close].map(legal).into_iter();
     // The case itself is tried in any event; a drawn shape may equal it by chance alone.
@@ -54,7 +55,7 @@ pub fn note_what_is_weaker(case: &Case, lane: &mut Lane) {
     if condition.finite && case.operation.fills_of(case).contains(&Fill::Nonfinite) {
         lane.weaker(Check::Families, "it requires finite inputs: none were infinite or NaN");
     }
-    if condition.flushes_denormals && case.accumulator.smallest_normal() > 0.0 {
+    if condition.flushes_denormals && case.precision.accumulator.smallest_normal() > 0.0 {
         lane.weaker(Check::Bound, "it flushes denormals: what underflows may be lost whole");
     }
 }

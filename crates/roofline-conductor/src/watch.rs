@@ -5,7 +5,7 @@
 
 use crate::failure::Stop;
 use crate::gate;
-use crate::instance::{Instance, draw_poison};
+use crate::instance::{Instance, Spot};
 use crate::lane::Lane;
 use crate::marks;
 use crate::pilot;
@@ -16,6 +16,7 @@ use roofline_core::fill::Fill;
 use roofline_core::judge;
 use roofline_core::protocol::OutputMode;
 use roofline_core::stats::median;
+use roofline_core::tensor::Tensor;
 use roofline_core::turn::Watched;
 use std::time::{Duration, Instant};
 
@@ -25,8 +26,6 @@ const FEWEST_LAUNCHES: u64 = 8;
 const FEWEST_VISITS: usize = 4;
 /// Time without a look that costs no launch.
 const SHORT_ABSENCE: Duration = Duration::from_micros(20);
-/// Share of a visit that must be looked at for it to say anything.
-const LEAST_WATCHED: f64 = 0.5;
 
 /// One watched visit. Outputs that a library makes itself can be seen once a sample.
 pub fn watch(
@@ -35,34 +34,41 @@ pub fn watch(
     instance: &Instance,
     shape: Shape,
 ) -> Result<Option<Watched>, Stop> {
-    let output = instance.output();
-    let place = stage.draws.below(output.elements() as u64) as usize;
-    let poison = draw_poison(output.dtype, stage.draws.below(2) as usize, &mut stage.draws);
-    let expected = gate::reference(instance, Fill::Uniform, &[place])?[0];
+    let sizes: Vec<usize> = instance.outputs().map(Tensor::elements).collect();
+    let Some(output) =
+        (0..sizes.len()).max_by_key(|output| sizes[*output]).filter(|output| sizes[*output] > 0)
+    else {
+        return Ok(None);
+    };
+    let index = stage.draws.below(sizes[output] as u64) as usize;
+    let spot = [Spot { output, index }];
+    let launch = stage.draws.below(2) as usize;
+    let poison = instance.draw_poison(launch, &mut stage.draws);
+    // Where only a property holds, no element is right or wrong by itself.
+    let expected = gate::reference(instance, Fill::Uniform, output, &[index])?;
+    let Some(expected) = expected.first() else { return Ok(None) };
     let loosen = stage.options.checks.loosen();
+    let dtype = instance.output(output).dtype;
     let is_right = || {
-        let got = instance.read_output(&[place])[0];
-        judge::score(output.dtype, got, &expected, loosen) <= 1.0
+        let got = instance.read_output(output, &[index])[0];
+        judge::score(dtype, got, expected, loosen) <= 1.0
     };
     // A value that is right by itself tells nothing.
-    instance.poison_at(&[place], poison);
+    instance.poison_at(&spot, &poison);
     if is_right() {
         return Ok(None);
     }
     pilot::flush_if_cold(instance);
     let (tick, _pinned) = stage.beside(&lane.seat);
     let (mut looks, mut seen) = (0_u64, 0_u64);
-    let (mut last, mut gaps) = (None::<Instant>, Vec::new());
+    let (mut last, mut longest) = (None::<Instant>, Duration::ZERO);
     let visit = visit::converse(stage, lane, shape, tick, || {
         looks += 1;
         let now = Instant::now();
-        let gap = last.replace(now).map_or(Duration::ZERO, |last| now - last);
-        if gap > SHORT_ABSENCE {
-            gaps.push(gap);
-        }
+        longest = longest.max(last.replace(now).map_or(Duration::ZERO, |last| now - last));
         if is_right() {
             seen += 1;
-            instance.poison_at(&[place], poison);
+            instance.poison_at(&spot, &poison);
         }
     })?;
     seen += u64::from(is_right());
@@ -71,16 +77,14 @@ pub fn watch(
         OutputMode::InPlace => u64::from(shape.launches()),
         OutputMode::Fresh => u64::from(shape.samples),
     };
-    // A conductor that was away has missed launches; one that was away for long can say nothing.
-    let of_a_launch = visit.wall / shape.launches().max(1) / 4;
-    let absent: Duration = gaps.into_iter().filter(|gap| *gap > of_a_launch).sum();
-    let watched = 1.0 - absent.as_secs_f64() / visit.wall.as_secs_f64().max(1e-9);
-    if tick.is_zero() && watched < LEAST_WATCHED {
+    // A conductor that was away for long has missed launches: such a visit says nothing.
+    if tick.is_zero() && longest > SHORT_ABSENCE.max(visit.wall / shape.launches().max(1) / 4) {
         return Ok(None);
     }
-    let launches = if tick.is_zero() { (launches as f64 * watched) as u64 } else { launches };
-    // Between two looks any number of launches may pass, and the first look may come late.
-    let launches = launches.min(looks / 2);
+    // Between two looks any number of launches may pass, and the first look may come late; looks at a kernel that
+    // waited for a core see nothing.
+    let running = (visit.cpu.as_secs_f64() / visit.wall.as_secs_f64().max(1e-9)).min(1.0);
+    let launches = launches.min((looks as f64 * running / 2.0) as u64);
     Ok(Some(Watched { launches, seen: seen.min(launches) }).filter(|watched| watched.launches > 0))
 }
 

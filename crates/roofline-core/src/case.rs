@@ -1,11 +1,12 @@
 //! A case: one point of an operation. Its id parses back.
 //!
-//! `op[.variant]/dtype[+acc]/axis=v,axis=v[/threads=2][/cache=cold][/device=cuda:0]`, defaults left
-//! out. A row is `CASE@provider/name`.
+//! `op[.variant]/precision/axis=v,axis=v[,param=x][/threads=2][/cache=cold][/device=cuda:0]`, defaults
+//! left out. A row is `CASE@provider/name`.
 
 use crate::dtype::Dtype;
 use crate::nearest::nearest;
-use crate::ops::{self, Operation, operations};
+use crate::ops::{self, OPERATIONS, Operation, Param, operations};
+use crate::precision::Precision;
 use crate::protocol::is_implementation;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,10 +17,11 @@ pub struct Case {
     pub operation: &'static Operation,
     /// Empty for the plain form.
     pub variant: &'static str,
-    pub dtype: Dtype,
-    pub accumulator: Dtype,
+    pub precision: &'static Precision,
     /// One value for each axis, in the operation's order.
     pub sizes: Vec<u64>,
+    /// One value for each parameter, in the operation's order.
+    pub params: Vec<f64>,
     /// Upper limit of threads.
     pub threads: u32,
     pub cache: Cache,
@@ -79,6 +81,29 @@ impl Case {
         names.zip(self.sizes.iter().copied()).collect()
     }
 
+    /// The value of a parameter that the operation has.
+    pub fn param(&self, name: &str) -> f64 {
+        let place = self.operation.params.iter().position(|param| param.name == name);
+        let place = place.unwrap_or_else(|| panic!("{} has no parameter {name}", self.operation.name));
+        self.params[place]
+    }
+
+    pub fn params(&self) -> BTreeMap<String, f64> {
+        let names = self.operation.params.iter().map(|param| param.name.to_owned());
+        names.zip(self.params.iter().copied()).collect()
+    }
+
+    /// Parameters that are not the default, with their values.
+    pub fn given(&self) -> impl Iterator<Item = (&'static Param, f64)> {
+        let params = self.operation.params.iter().zip(self.params.iter().copied());
+        params.filter(|(param, value)| *value != param.default)
+    }
+
+    /// The type of the tensors that are not of a type of their own.
+    pub fn dtype(&self) -> Dtype {
+        self.precision.dtype
+    }
+
     /// `operation` or `operation.variant`, as runners offer it.
     pub fn form(&self) -> String {
         ops::form(self.operation.name, self.variant)
@@ -90,24 +115,35 @@ impl Case {
         Case { sizes: sizes.to_vec(), ..self.clone() }
     }
 
-    /// Bytes of all tensors, or `None` when they pass 2^63.
+    /// Bytes of all tensors, or `None` when they pass 2^62.
     pub fn footprint(&self) -> Option<u64> {
-        // Each tensor's extent is a product of axes; checked before anything multiplies in usize.
-        let volume = self.sizes.iter().try_fold(1u64, |product, size| product.checked_mul((*size).max(1)))?;
-        let bound = volume.checked_mul(64)?;
-        (bound < 1 << 62)
-            .then(|| (self.operation.tensors)(self).iter().map(|tensor| tensor.bytes() as u64).sum())
+        const MOST: u64 = 1 << 62;
+        // Shapes of the house are axes or products of two. One that was brought may multiply all of them.
+        let is_ours = OPERATIONS.iter().any(|operation| std::ptr::eq(*operation, self.operation));
+        if !is_ours {
+            let volume =
+                self.sizes.iter().try_fold(64u64, |product, size| product.checked_mul((*size).max(1)));
+            volume.filter(|volume| *volume < MOST)?;
+        }
+        let mut total = 0u64;
+        for tensor in (self.operation.tensors)(self) {
+            let size = tensor.dtype.size() as u64;
+            let bytes =
+                tensor.shape.iter().try_fold(size, |bytes, extent| bytes.checked_mul(*extent as u64))?;
+            total = total.checked_add(bytes).filter(|total| *total < MOST)?;
+        }
+        Some(total)
     }
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.form(), self.dtype)?;
-        if self.accumulator != self.dtype.default_accumulator() {
-            write!(f, "+{}", self.accumulator)?;
-        }
+        write!(f, "{}/{}", self.form(), self.precision)?;
         for (i, (axis, size)) in self.operation.axes.iter().zip(&self.sizes).enumerate() {
             write!(f, "{}{}={size}", if i == 0 { "/" } else { "," }, axis.name)?;
+        }
+        for (param, value) in self.given() {
+            write!(f, ",{}={}", param.name, number(value))?;
         }
         if self.threads != 1 {
             write!(f, "/threads={}", self.threads)?;
@@ -120,6 +156,12 @@ impl fmt::Display for Case {
         }
         Ok(())
     }
+}
+
+/// A number as ids have it: short, and the same when it is read again.
+pub fn number(value: f64) -> String {
+    let is_plain = value == 0.0 || (1e-4..1e7).contains(&value.abs());
+    if is_plain { format!("{value}") } else { format!("{value:e}") }
 }
 
 /// Why a text is no case, and what to write instead.
@@ -148,15 +190,16 @@ fn parse(id: &str) -> Result<Case, Mistake> {
     };
     let mut parts = id.split('/');
     let (operation, variant) = parse_form(parts.next().unwrap_or_default())?;
-    let (dtype, accumulator) =
+    let precision =
         parse_precision(operation, parts.next().ok_or_else(|| ("has no dtype".to_owned(), shape()))?)?;
-    let sizes = parse_sizes(operation, parts.next().ok_or_else(|| ("has no axes".to_owned(), shape()))?)?;
+    let (sizes, params) =
+        parse_sizes(operation, parts.next().ok_or_else(|| ("has no axes".to_owned(), shape()))?)?;
     let mut case = Case {
         operation,
         variant,
-        dtype,
-        accumulator,
+        precision,
         sizes,
+        params,
         threads: 1,
         cache: Cache::Warm,
         device: Device::Cpu,
@@ -200,54 +243,47 @@ pub fn parse_form(text: &str) -> Result<(&'static Operation, &'static str), Mist
     Ok((operation, variant))
 }
 
-fn parse_precision(operation: &Operation, text: &str) -> Result<(Dtype, Dtype), Mistake> {
-    let (dtype, accumulator) = match text.split_once('+') {
-        Some((dtype, accumulator)) => (dtype, Some(accumulator)),
-        None => (text, None),
-    };
-    let parse = |name: &str| {
-        name.parse::<Dtype>()
-            .map_err(|error| (format!("unknown dtype `{name}`"), format!("did you mean `{}`?", error.near)))
-    };
-    let dtype = parse(dtype)?;
-    let accumulator = accumulator.map(parse).transpose()?.unwrap_or(dtype.default_accumulator());
-    if operation.takes(dtype, accumulator) {
-        return Ok((dtype, accumulator));
-    }
-    let known: Vec<String> =
-        operation.precisions.iter().map(|(dtype, accumulator)| precision(*dtype, *accumulator)).collect();
-    Err((
-        format!("`{}` is not defined for `{}`", operation.name, precision(dtype, accumulator)),
-        format!("it is defined for {}", known.join(", ")),
-    ))
+/// Reads the id of one of an operation's precisions; `bf16+f32` is `bf16`.
+pub fn parse_precision(operation: &Operation, text: &str) -> Result<&'static Precision, Mistake> {
+    let usual = text.split_once('+').filter(|(dtype, accumulator)| {
+        dtype.parse::<Dtype>().is_ok_and(|dtype| Precision::of(dtype).accumulator.name == *accumulator)
+    });
+    let id = usual.map_or(text, |(dtype, _)| dtype);
+    operation.precision(id).ok_or_else(|| {
+        if id.split('+').all(|part| part.parse::<Dtype>().is_ok()) {
+            let why = format!("`{}` is not defined for `{id}`", operation.name);
+            return (why, format!("it is defined for {}", operation.precision_ids()));
+        }
+        let known = operation.precisions.iter().map(|precision| precision.id);
+        let near = nearest(id, known).unwrap_or(operation.precisions[0].id);
+        (format!("unknown dtype `{id}`"), format!("did you mean `{near}`?"))
+    })
 }
 
-/// `dtype`, or `dtype+accumulator` when it is not the default one.
-pub fn precision(dtype: Dtype, accumulator: Dtype) -> String {
-    if accumulator == dtype.default_accumulator() {
-        dtype.to_string()
-    } else {
-        format!("{dtype}+{accumulator}")
-    }
-}
-
-fn parse_sizes(operation: &Operation, text: &str) -> Result<Vec<u64>, Mistake> {
+/// Reads sizes of all axes, and of parameters those that are given.
+fn parse_sizes(operation: &Operation, text: &str) -> Result<(Vec<u64>, Vec<f64>), Mistake> {
     let names: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
-    let expected = || format!("`{}` has the axes {}", operation.name, names.join(", "));
+    let expected = || {
+        let axes = format!("`{}` has the axes {}", operation.name, names.join(", "));
+        let params: Vec<&str> = operation.params.iter().map(|param| param.name).collect();
+        if params.is_empty() { axes } else { format!("{axes}, and the parameters {}", params.join(", ")) }
+    };
     let mut sizes = vec![None; names.len()];
+    let mut params = vec![None; operation.params.len()];
     for part in text.split(',') {
         let (name, value) =
             part.split_once('=').ok_or_else(|| (format!("`{part}` is not `axis=value`"), expected()))?;
-        let place = names.iter().position(|known| *known == name).ok_or_else(|| {
-            let hint = nearest(name, names.iter().copied()).map(|near| format!("did you mean `{near}`?"));
-            (format!("`{}` has no axis `{name}`", operation.name), hint.unwrap_or_else(expected))
-        })?;
-        let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
-        let value =
-            value.parse().ok().filter(|value| digits && *value <= u64::from(u32::MAX)).ok_or_else(|| {
-                (format!("`{value}` is not a size"), format!("write a whole number up to {}", u32::MAX))
+        let is_twice = if let Some(place) = operation.params.iter().position(|param| param.name == name) {
+            params[place].replace(parse_param(&operation.params[place], value)?).is_some()
+        } else {
+            let place = names.iter().position(|known| *known == name).ok_or_else(|| {
+                let all = names.iter().copied().chain(operation.params.iter().map(|param| param.name));
+                let hint = nearest(name, all).map(|near| format!("did you mean `{near}`?"));
+                (format!("`{}` has no axis `{name}`", operation.name), hint.unwrap_or_else(expected))
             })?;
-        if sizes[place].replace(value).is_some() {
+            sizes[place].replace(parse_size(value)?).is_some()
+        };
+        if is_twice {
             return Err((format!("gives `{name}` twice"), expected()));
         }
     }
@@ -255,7 +291,28 @@ fn parse_sizes(operation: &Operation, text: &str) -> Result<Vec<u64>, Mistake> {
     if let Some((name, _)) = missing {
         return Err((format!("lacks the axis `{name}`"), expected()));
     }
-    Ok(sizes.into_iter().flatten().collect())
+    let sizes: Vec<u64> = sizes.into_iter().flatten().collect();
+    operation
+        .takes_sizes(&sizes)
+        .map_err(|why| (why, format!("`{}` is defined where {}", operation.name, operation.legal)))?;
+    let defaults = operation.params.iter().map(|param| param.default);
+    Ok((sizes, params.into_iter().zip(defaults).map(|(given, default)| given.unwrap_or(default)).collect()))
+}
+
+fn parse_size(value: &str) -> Result<u64, Mistake> {
+    let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+    value.parse().ok().filter(|value| digits && *value <= u64::from(u32::MAX)).ok_or_else(|| {
+        (format!("`{value}` is not a size"), format!("write a whole number up to {}", u32::MAX))
+    })
+}
+
+/// Reads the value of a parameter.
+pub fn parse_param(param: &Param, value: &str) -> Result<f64, Mistake> {
+    let (least, most) = param.range;
+    let range = format!("`{}` is a number from {} to {}", param.name, number(least), number(most));
+    let parsed = value.parse::<f64>().ok().filter(|value| (least..=most).contains(value));
+    // One zero is enough.
+    parsed.map(|value| value + 0.0).ok_or((format!("`{value}` is not a value of `{}`", param.name), range))
 }
 
 /// Reads `cpu` or `cuda:N`.
@@ -292,12 +349,17 @@ mod tests {
             "add/bf16/rows=1,cols=0",
             "matmul.nn/i8/m=3,n=5,k=7/threads=2",
             "rms-norm/f16/rows=2,cols=64/threads=4/cache=cold/device=cuda:1",
+            "rms-norm/f32/rows=2,cols=64,eps=1e-5",
+            "rms-norm/f32/rows=2,cols=64,eps=0/threads=2",
+            "matmul/f16+f16/m=1,n=2,k=3",
         ] {
             assert_eq!(id.parse::<Case>().unwrap().to_string(), id);
         }
         let spelled_out: Case =
             "matmul/bf16+f32/n=2,m=1,k=3/threads=1/cache=warm/device=cpu".parse().unwrap();
         assert_eq!(spelled_out.to_string(), "matmul/bf16/m=1,n=2,k=3");
+        let default: Case = "rms-norm/f32/eps=0.000001,rows=2,cols=64".parse().unwrap();
+        assert_eq!(default.to_string(), "rms-norm/f32/rows=2,cols=64");
         let (case, implementation) = parse_row("add/f32/rows=4,cols=4@cpu/plain").unwrap();
         assert_eq!(
             (case.to_string().as_str(), implementation.as_str()),
@@ -319,6 +381,9 @@ mod tests {
             ("softmax/f32/rows=1,colls=1", "no axis `colls`", "cols"),
             ("softmax/f32/rows=1,cols=x", "not a size", "whole number"),
             ("softmax/f32/rows=1,rows=1,cols=2", "twice", "rows"),
+            ("rms-norm/f32/rows=1,cols=1,eps=2", "not a value of `eps`", "from 0 to 1"),
+            ("rms-norm/f32/rows=1,cols=1,eps=nan", "not a value of `eps`", "from 0 to 1"),
+            ("rms-norm/f32/rows=1,cols=1,epps=0", "no axis `epps`", "eps"),
             ("softmax/f32/rows=1,cols=1/threads=0", "threads", "4096"),
             ("softmax/f32/rows=1,cols=1/what", "`what`", "threads=N"),
         ] {
@@ -347,7 +412,7 @@ mod tests {
 
         #[test]
         fn what_parses_prints_and_parses_again(
-            text in "(add|softmax|matmul(\\.nn)?)/(f32|bf16|i8|f64)(\\+f32)?/[mnkrowscl=0-9,]{3,24}(/threads=[0-9]{1,2})?"
+            text in "(add|softmax|rms-norm|matmul(\\.nn)?)/(f32|bf16|i8|f64)(\\+f32)?/[mnkrowsclep=0-9,.]{3,24}(/threads=[0-9]{1,2})?"
         ) {
             if let Ok(case) = text.parse::<Case>() {
                 proptest::prop_assert_eq!(case.to_string().parse::<Case>().unwrap(), case);

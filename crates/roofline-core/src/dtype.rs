@@ -32,7 +32,7 @@ impl Dtype {
         Dtype::I32,
     ];
 
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Dtype::F64 => "f64",
             Dtype::F32 => "f32",
@@ -65,15 +65,6 @@ impl Dtype {
             Dtype::Fp8E4m3 => Some(format::FP8_E4M3),
             Dtype::Fp8E5m2 => Some(format::FP8_E5M2),
             Dtype::I8 | Dtype::I32 => None,
-        }
-    }
-
-    /// The accumulator that a case has when its id names none.
-    pub fn default_accumulator(self) -> Dtype {
-        match self {
-            Dtype::F64 => Dtype::F64,
-            Dtype::I8 | Dtype::I32 => Dtype::I32,
-            _ => Dtype::F32,
         }
     }
 

@@ -3,11 +3,13 @@
 //! `docs/format.md` specifies every family with test vectors. Only additions, multiplications and
 //! bit operations are used, so the bits are the same on every machine, thread count and tile order.
 
+mod meant;
 mod planted;
 
 use crate::dtype::Dtype;
 use crate::format::power_of_two;
 use crate::philox::philox;
+use crate::tensor::Content;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -77,9 +79,9 @@ impl fmt::Display for Fill {
     }
 }
 
-/// Everything that the content of one tensor depends on.
+/// Everything that the elements of one tensor depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Content {
+pub struct Filling {
     pub fill: Fill,
     pub seed: u64,
     /// Position of the tensor among the inputs of its operation.
@@ -87,11 +89,12 @@ pub struct Content {
     pub dtype: Dtype,
     /// Length of the last dimension, at least 1.
     pub row: usize,
-    /// Largest magnitude of `Extreme`, and of `Planted` where it is below 1024.
-    pub limit: f64,
+    pub elements: usize,
+    /// What they mean. Values are those of the family; anything else has contents of its own.
+    pub content: Content,
 }
 
-impl Content {
+impl Filling {
     /// Writes the elements `range` to the start of `bytes`.
     pub fn write(&self, range: Range<usize>, bytes: &mut [u8]) {
         let mut line = None;
@@ -119,6 +122,9 @@ impl Content {
     /// from element to element.
     #[inline]
     fn value(&self, index: usize, bits: u64, line: &mut Option<Line>) -> f64 {
+        if let Some(value) = self.meant(index, bits) {
+            return value;
+        }
         let integer = self.dtype.format().is_none();
         match self.fill {
             Fill::Uniform if integer => f64::from((bits >> 56) as i8),
@@ -172,6 +178,11 @@ impl Content {
         if integer { step } else { step / 64.0 }
     }
 
+    /// Largest magnitude of `Extreme`, and of `Planted` where it is below 1024.
+    fn limit(&self) -> f64 {
+        if let Content::Values { limit } = self.content { limit } else { self.dtype.max_finite() / 2.0 }
+    }
+
     fn extreme(&self, bits: u64, integer: bool) -> f64 {
         if integer {
             return if bits & 1 == 0 { 127.0 } else { -128.0 };
@@ -179,7 +190,7 @@ impl Content {
         let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
         let exponent = (bits >> 1 & 31) % 21;
         let significand = 0.5 + (bits >> 12) as f64 * power_of_two(-53);
-        sign * self.limit * significand * power_of_two(-(exponent as i32))
+        sign * self.limit() * significand * power_of_two(-(exponent as i32))
     }
 
     /// About one row in four has one special value, so that most outputs stay finite.
@@ -225,8 +236,13 @@ fn normal(bits: u64) -> f64 {
 mod tests {
     use super::*;
 
-    fn content(fill: Fill, dtype: Dtype) -> Content {
-        Content { fill, seed: 42, tensor: 0, dtype, row: 64, limit: 1e10 }
+    fn content(fill: Fill, dtype: Dtype) -> Filling {
+        of_values(fill, dtype, 42, 64, 1e10)
+    }
+
+    fn of_values(fill: Fill, dtype: Dtype, seed: u64, row: usize, limit: f64) -> Filling {
+        let content = Content::Values { limit };
+        Filling { fill, seed, tensor: 0, dtype, row, elements: 1000 * row, content }
     }
 
     fn values(fill: Fill, dtype: Dtype, count: usize) -> Vec<f64> {
@@ -251,7 +267,7 @@ mod tests {
 
     /// Elements in hexadecimal, as the format page has them: seed 42, rows of four.
     fn codes(fill: Fill, dtype: Dtype, range: Range<usize>) -> String {
-        let content = Content { fill, seed: 42, tensor: 0, dtype, row: 4, limit: 1e10 };
+        let content = of_values(fill, dtype, 42, 4, 1e10);
         let mut bytes = vec![0; range.len() * dtype.size()];
         content.write(range, &mut bytes);
         let code = |code: &[u8]| code.iter().rev().map(|byte| format!("{byte:02x}")).collect();
@@ -322,8 +338,7 @@ mod tests {
         for seed in 0..200 {
             for dtype in [Dtype::F32, Dtype::Bf16, Dtype::F16, Dtype::F64] {
                 for cols in [9, 64, 1000] {
-                    let content =
-                        Content { fill: Fill::Planted, seed, tensor: 0, dtype, row: cols, limit: 1000.0 };
+                    let content = of_values(Fill::Planted, dtype, seed, cols, 1000.0);
                     let mut bytes = vec![0; 9 * cols * dtype.size()];
                     content.write(0..9 * cols, &mut bytes);
                     let values: Vec<f64> = (0..9 * cols).map(|i| dtype.read(&bytes, i)).collect();
@@ -347,7 +362,7 @@ mod tests {
     fn planted_values_stay_within_what_the_operation_bears() {
         for limit in [2.0, 1e30] {
             for dtype in [Dtype::F32, Dtype::I8] {
-                let content = Content { limit, ..content(Fill::Planted, dtype) };
+                let content = of_values(Fill::Planted, dtype, 42, 64, limit);
                 let mut bytes = vec![0; 64 * 100 * dtype.size()];
                 content.write(0..6400, &mut bytes);
                 // Noise of six deviations beside the largest value.

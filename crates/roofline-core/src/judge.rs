@@ -20,6 +20,18 @@ pub struct Judgement {
     pub fault: Option<Fault>,
 }
 
+impl Judgement {
+    /// Both together; of two faults the first.
+    pub fn and(self, other: Judgement) -> Judgement {
+        Judgement {
+            checked: self.checked + other.checked,
+            failed: self.failed + other.failed,
+            score: self.score.max(other.score),
+            fault: self.fault.or(other.fault),
+        }
+    }
+}
+
 /// The worst element outside its bound, and what the faults look like together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {

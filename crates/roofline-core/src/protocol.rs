@@ -4,9 +4,11 @@
 //! arrives from a runner is hostile bytes: [`parse_answer`] bounds and checks all of it (`answer.rs`).
 //! `docs/protocol.md` is the specification for people; a test holds the two together.
 
+use crate::case::{Case, number};
 use crate::condition::Condition;
 use crate::dtype::Dtype;
 use crate::ops::Operation;
+pub use crate::tensor::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -58,9 +60,16 @@ pub struct Prepare {
     pub operation: String,
     /// Empty for the plain form of an operation.
     pub variant: String,
+    /// Id of the precision: `bf16`, `f16+f16`, `w8a16`.
+    #[serde(default)]
+    pub precision: String,
     pub dtype: Dtype,
-    pub accumulator: Dtype,
+    /// What sums are kept in: the name of a type, or of what a unit does.
+    pub accumulator: String,
     pub axes: BTreeMap<String, u64>,
+    /// Every parameter of the operation.
+    #[serde(default)]
+    pub params: BTreeMap<String, f64>,
     /// `provider/name`, as offered.
     pub implementation: String,
     /// `cpu`, or the device to compute on: `cuda:0`.
@@ -71,6 +80,27 @@ pub struct Prepare {
     pub cores: Vec<u32>,
     /// Inputs first, then outputs, in the operation's order.
     pub tensors: Vec<Place>,
+}
+
+impl Prepare {
+    /// The question of a case for an implementation, on one thread and no core of its own.
+    pub fn of(case: &Case, implementation: &str, tensors: Vec<Place>) -> Prepare {
+        Prepare {
+            case: case.to_string(),
+            operation: case.operation.name.to_owned(),
+            variant: case.variant.to_owned(),
+            precision: case.precision.id.to_owned(),
+            dtype: case.dtype(),
+            accumulator: case.precision.accumulator.name.to_owned(),
+            axes: case.axes(),
+            params: case.params(),
+            implementation: implementation.to_owned(),
+            device: case.device.to_string(),
+            threads: 1,
+            cores: Vec::new(),
+            tensors,
+        }
+    }
 }
 
 /// Where one tensor lies: in a file of `size` bytes, `bytes` of data at `offset`.
@@ -88,15 +118,6 @@ pub struct Place {
     pub size: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// Mapped for reading only.
-    Input,
-    /// Mapped for reading and writing.
-    Output,
 }
 
 /// A runner's answer to `hello`.
@@ -122,7 +143,8 @@ pub struct Offer {
     pub implementation: String,
     /// `operation` or `operation.variant`.
     pub operation: String,
-    pub dtypes: Vec<Dtype>,
+    /// Ids of precisions: `f32`, `f16+f16`.
+    pub dtypes: Vec<String>,
     #[serde(default)]
     pub about: String,
     /// Whether it uses more than one thread when it may.
@@ -134,9 +156,38 @@ pub struct Offer {
     /// What it requires of a case, as [`Condition`] reads it; empty for nothing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub requires: String,
+    /// Parameters that it takes; of others it has the default alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub params: Vec<String>,
 }
 
 impl Offer {
+    /// A serial one for the CPU that requires nothing and takes no parameter.
+    pub fn new(implementation: &str, operation: &str, dtypes: &[&str]) -> Offer {
+        Offer {
+            implementation: implementation.to_owned(),
+            operation: operation.to_owned(),
+            dtypes: dtypes.iter().map(|&id| id.to_owned()).collect(),
+            about: String::new(),
+            parallel: false,
+            devices: cpu(),
+            requires: String::new(),
+            params: Vec::new(),
+        }
+    }
+
+    /// Whether it has a case's precision and parameters; otherwise what it lacks.
+    pub fn takes(&self, case: &Case) -> Result<(), String> {
+        if !self.dtypes.iter().any(|id| id == case.precision.id) {
+            return Err(format!("does not offer {} in {}", case.form(), case.precision));
+        }
+        let lacking = case.given().find(|(param, _)| !self.params.iter().any(|name| name == param.name));
+        match lacking {
+            Some((param, _)) => Err(format!("takes no `{}` but {}", param.name, number(param.default))),
+            None => Ok(()),
+        }
+    }
+
     /// What it requires, or why that cannot be meant.
     pub fn condition(&self) -> Result<Condition, Breach> {
         let breach = |why: String| {
@@ -280,13 +331,8 @@ mod tests {
     #[test]
     fn a_condition_that_is_none_is_told_with_its_offer() {
         let offer = |operation: &str, requires: &str| Offer {
-            implementation: "mine/fast".to_owned(),
-            operation: operation.to_owned(),
-            dtypes: vec![Dtype::F32],
-            about: String::new(),
-            parallel: false,
-            devices: cpu(),
             requires: requires.to_owned(),
+            ..Offer::new("mine/fast", operation, &["f32"])
         };
         let breach = |offer: Offer| offer.condition().unwrap_err().0;
         assert_eq!(offer("softmax", "cols % 16 == 0").condition().unwrap().to_string(), "cols % 16 == 0");

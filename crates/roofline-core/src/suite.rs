@@ -12,10 +12,11 @@
 //! ```
 
 use crate::axis::AxisSpec;
-use crate::case::{Cache, Case, Device, parse_form, precision};
-use crate::dtype::Dtype;
+use crate::case::{Cache, Case, Device, parse_form, parse_param, parse_precision};
+use crate::condition::Sizes;
 use crate::nearest::nearest;
 use crate::ops::Operation;
+use crate::precision::Precision;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -23,13 +24,16 @@ use toml::de::{DeTable, DeValue};
 /// Most cases that one selection may hold.
 pub const MAX_CASES: usize = 100_000;
 
-/// One block of cases: a product of axes, types and thread counts.
+/// One block of cases: a product of axes, parameters, precisions and thread counts. Sizes that the operation is
+/// not defined for are left out.
 #[derive(Clone, Debug)]
 pub struct Block {
     pub operation: &'static Operation,
     pub variant: &'static str,
-    pub dtypes: Vec<Dtype>,
+    pub precisions: Vec<&'static Precision>,
     pub axes: Vec<AxisSpec>,
+    /// Values of each parameter, in the operation's order.
+    pub params: Vec<Vec<f64>>,
     pub threads: Vec<u32>,
     /// Cases with more bytes of tensors than this are left out.
     pub max_bytes: Option<u64>,
@@ -90,7 +94,7 @@ impl Suite {
 }
 
 fn block_of(entry: Entry) -> Result<Block, SuiteError> {
-    const KEYS: [&str; 5] = ["operation", "dtype", "axes", "threads", "max-bytes"];
+    const KEYS: [&str; 6] = ["operation", "dtype", "axes", "params", "threads", "max-bytes"];
     let DeValue::Table(table) = entry.get_ref() else {
         return Err(expected("a table `[[cases]]`", entry));
     };
@@ -107,21 +111,17 @@ fn block_of(entry: Entry) -> Result<Block, SuiteError> {
     let form = required("operation")?;
     let (operation, variant) =
         parse_form(string(form)?).map_err(|(why, hint)| SuiteError { why, hint, span: Some(form.span()) })?;
-    let mut dtypes = Vec::new();
+    let mut precisions = Vec::new();
     for item in list(required("dtype")?) {
-        let dtype: Dtype = string(item)?.parse().map_err(|error: crate::dtype::UnknownDtype| SuiteError {
-            why: format!("unknown dtype `{}`", error.name),
-            hint: format!("did you mean `{}`?", error.near),
-            span: Some(item.span()),
-        })?;
-        check_precision(operation, dtype).map_err(|(why, hint)| SuiteError {
+        let precision = parse_precision(operation, string(item)?);
+        precisions.push(precision.map_err(|(why, hint)| SuiteError {
             why,
             hint,
             span: Some(item.span()),
-        })?;
-        dtypes.push(dtype);
+        })?);
     }
     let axes = axes_of(operation, required("axes")?)?;
+    let params = params_of(operation, table.get("params"))?;
     let threads = match table.get("threads") {
         Some(entry) => list(entry)
             .into_iter()
@@ -135,7 +135,7 @@ fn block_of(entry: Entry) -> Result<Block, SuiteError> {
         None => vec![1],
     };
     let max_bytes = table.get("max-bytes").map(integer).transpose()?;
-    Ok(Block { operation, variant, dtypes, axes, threads, max_bytes })
+    Ok(Block { operation, variant, precisions, axes, params, threads, max_bytes })
 }
 
 fn axes_of(operation: &Operation, entry: Entry) -> Result<Vec<AxisSpec>, SuiteError> {
@@ -173,6 +173,38 @@ fn axes_of(operation: &Operation, entry: Entry) -> Result<Vec<AxisSpec>, SuiteEr
     Ok(axes)
 }
 
+/// Values of every parameter: those that are given, else the default.
+fn params_of(operation: &Operation, entry: Option<Entry>) -> Result<Vec<Vec<f64>>, SuiteError> {
+    let mut params: Vec<Vec<f64>> = operation.params.iter().map(|param| vec![param.default]).collect();
+    let Some(entry) = entry else { return Ok(params) };
+    let DeValue::Table(table) = entry.get_ref() else {
+        return Err(expected("a table of parameters, as `{ eps = [1e-5, 1e-6] }`", entry));
+    };
+    for (name, values) in table {
+        let names = || operation.params.iter().map(|param| param.name);
+        let place = names().position(|known| known == name.get_ref()).ok_or_else(|| SuiteError {
+            why: format!("`{}` has no parameter `{}`", operation.name, name.get_ref()),
+            hint: match nearest(name.get_ref(), names()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("its parameters are: {}", names().collect::<Vec<_>>().join(", ")),
+            },
+            span: Some(name.span()),
+        })?;
+        params[place].clear();
+        for item in list(values) {
+            let text = match item.get_ref() {
+                DeValue::String(text) => text.to_string(),
+                DeValue::Float(number) => number.as_str().to_owned(),
+                _ => integer(item)?.to_string(),
+            };
+            let value = parse_param(&operation.params[place], &text);
+            let value = value.map_err(|(why, hint)| SuiteError { why, hint, span: Some(item.span()) })?;
+            params[place].push(value);
+        }
+    }
+    Ok(params)
+}
+
 /// Every axis of `spec` must be one of the operation's.
 pub fn check_axis_names(operation: &Operation, spec: &AxisSpec) -> Result<(), (String, String)> {
     let names = || operation.axes.iter().map(|axis| axis.name);
@@ -202,25 +234,12 @@ fn check_axes_complete(operation: &Operation, axes: &[AxisSpec]) -> Result<(), (
     Ok(())
 }
 
-/// The operation must be defined for `dtype` with its default accumulator.
-pub fn check_precision(operation: &Operation, dtype: Dtype) -> Result<(), (String, String)> {
-    if operation.takes(dtype, dtype.default_accumulator()) {
-        return Ok(());
-    }
-    let known: Vec<String> =
-        operation.precisions.iter().map(|(dtype, accumulator)| precision(*dtype, *accumulator)).collect();
-    Err((
-        format!("`{}` is not defined for `{dtype}`", operation.name),
-        format!("it is defined for {}", known.join(", ")),
-    ))
-}
-
 impl Block {
     /// Every case of the block, axes outermost first; `None` when there are more than [`MAX_CASES`].
     pub fn cases(&self) -> Option<Vec<Case>> {
-        let points = self.axes.iter().try_fold(self.dtypes.len() * self.threads.len(), |count, axis| {
-            count.checked_mul(axis.values.len())
-        });
+        let others = self.precisions.len() * self.threads.len();
+        let counts = self.axes.iter().map(|axis| axis.values.len()).chain(self.params.iter().map(Vec::len));
+        let points = counts.into_iter().try_fold(others, |count, values| count.checked_mul(values));
         points.filter(|count| *count <= MAX_CASES)?;
         let mut all_sizes = vec![vec![0; self.operation.axes.len()]];
         for spec in &self.axes {
@@ -229,22 +248,36 @@ impl Block {
                 .flat_map(|sizes| spec.values.iter().map(|values| self.with_axis(sizes, spec, values)))
                 .collect();
         }
+        let legal = self.operation.legal();
+        let names = self.operation.axis_names();
+        all_sizes.retain(|sizes| legal.holds(Sizes { names: &names, values: sizes }).is_ok());
+        let mut all_params = vec![Vec::new()];
+        for values in &self.params {
+            let with = |params: &Vec<f64>, value: &f64| [params.as_slice(), &[*value]].concat();
+            all_params = all_params
+                .iter()
+                .flat_map(|params| values.iter().map(move |value| with(params, value)))
+                .collect();
+        }
         let mut cases = Vec::new();
-        for sizes in all_sizes {
-            for dtype in &self.dtypes {
-                for threads in &self.threads {
-                    let case = Case {
-                        operation: self.operation,
-                        variant: self.variant,
-                        dtype: *dtype,
-                        accumulator: dtype.default_accumulator(),
-                        sizes: sizes.clone(),
-                        threads: *threads,
-                        cache: Cache::Warm,
-                        device: Device::Cpu,
-                    };
-                    if self.max_bytes.is_none_or(|most| case.footprint().is_some_and(|bytes| bytes <= most)) {
-                        cases.push(case);
+        for sizes in &all_sizes {
+            for params in &all_params {
+                for precision in &self.precisions {
+                    for threads in &self.threads {
+                        let case = Case {
+                            operation: self.operation,
+                            variant: self.variant,
+                            precision,
+                            sizes: sizes.clone(),
+                            params: params.clone(),
+                            threads: *threads,
+                            cache: Cache::Warm,
+                            device: Device::Cpu,
+                        };
+                        let fits = |most| case.footprint().is_some_and(|bytes| bytes <= most);
+                        if self.max_bytes.is_none_or(fits) {
+                            cases.push(case);
+                        }
                     }
                 }
             }
@@ -327,6 +360,17 @@ operation = "matmul.nn"
 dtype = "i8"
 axes = { "zip(m,n,k)" = [128, 256] }
 max-bytes = 200000
+
+[[cases]]
+operation = "rms-norm"
+dtype = "f32"
+axes = { rows = 1, cols = 8 }
+params = { eps = [1e-5, 0] }
+
+[[cases]]
+operation = "matmul"
+dtype = ["f16+f16", "bf16+f32"]
+axes = { "zip(m,n,k)" = 8 }
 "#;
 
     #[test]
@@ -338,9 +382,12 @@ max-bytes = 200000
             .flat_map(|block| block.cases().unwrap())
             .map(|case| case.to_string())
             .collect();
-        assert_eq!(ids.len(), 9);
+        assert_eq!(ids.len(), 13);
         assert!(ids.contains(&"softmax/bf16/rows=64,cols=31/threads=2".to_owned()));
         assert_eq!(ids[8], "matmul.nn/i8/m=128,n=128,k=128");
+        assert_eq!(ids[9], "rms-norm/f32/rows=1,cols=8,eps=1e-5");
+        assert_eq!(ids[10], "rms-norm/f32/rows=1,cols=8,eps=0");
+        assert_eq!(ids[11..], ["matmul/f16+f16/m=8,n=8,k=8", "matmul/bf16/m=8,n=8,k=8"]);
     }
 
     #[test]
@@ -355,6 +402,8 @@ max-bytes = 200000
             ("\"1,31\"", "\"9:1:*2\"", "downwards", "64:4096", 7),
             ("\"i8\"", "\"fp8-e4m3\"", "not defined", "bf16", 12),
             ("[1, 2]", "[0]", "number of threads", "format.md", 8),
+            ("eps = [1e-5, 0]", "esp = 0", "no parameter `esp`", "`eps`", 20),
+            ("[1e-5, 0]", "[-1.5]", "not a value of `eps`", "from 0 to 1", 20),
         ] {
             assert!(GOOD.contains(from), "{from}");
             let text = GOOD.replacen(from, to, 1);

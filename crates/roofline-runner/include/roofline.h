@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 /* Version of this header. A library that was built with version 1 is still taken: it has no `condition`. */
-#define ROOFLINE_INTERFACE 2
+#define ROOFLINE_INTERFACE 3
 
 /* A tensor in memory, in the layout of DLPack's DLTensor, versions 0 and 1. Include <dlpack/dlpack.h>
  * first where you have it, and its own types are used; they are the same in memory. */
@@ -59,6 +59,12 @@ typedef struct {
     int64_t size;
 } roofline_axis;
 
+/* A number of the formula that is no size, by its name: `eps`. */
+typedef struct {
+    const char *name;
+    double value;
+} roofline_param;
+
 /* One case, from `prepare` to `release`. What stands above the line is Roofline's, below it yours. */
 typedef struct {
     const char *case_id;     /* "softmax/f32/rows=64,cols=1000", for messages */
@@ -72,6 +78,10 @@ typedef struct {
     uint64_t workspace_bytes; /* memory that you hold beside the tensors, for the record */
     void *workspace;          /* whatever `prepare` made */
     const char *message;      /* why a function did not return 0 */
+    /* ---- Roofline's again, since interface 3 ----------------------------------------------- */
+    const char *precision;    /* "f32", or what is not said by a type alone: "f16+f16" */
+    const roofline_param *params; /* every parameter of the operation */
+    size_t param_count;
 } roofline_job;
 
 /* Computes the outputs from the inputs, once. Inputs are in memory that can only be read; reading or
@@ -83,14 +93,16 @@ typedef int roofline_kernel(const DLTensor *inputs, const DLTensor *outputs, roo
 typedef struct {
     const char *name;         /* "fast" in mine.so is the implementation mine/fast */
     const char *operation;    /* as `roofline list ops` names it, such as "matmul.nn" */
-    const char *dtypes;       /* "f32", or several: "f32,bf16" */
+    const char *dtypes;       /* "f32", or several: "f32,bf16"; other precisions too: "f16+f16" */
     roofline_kernel *launch;
     const char *about;        /* one sentence, or NULL */
     int32_t parallel;         /* 1: uses more than one thread when it may */
-    roofline_kernel *prepare; /* before the first launch, not timed; must not look at the inputs' values; or NULL */
+    roofline_kernel *prepare; /* before the first launch, not timed; must not look at values, but of
+                               * constant inputs; or NULL */
     void (*release)(roofline_job *job); /* after the last launch; or NULL */
     const char *condition;    /* what it requires of a case, or NULL: "cols % 16 == 0, m >= 16, align 64, finite,
                                * flushes denormals". Other cases are not brought to it. */
+    const char *params;       /* parameters that it takes: "eps"; of others it has the default alone; or NULL */
 } roofline_offer;
 
 typedef struct {

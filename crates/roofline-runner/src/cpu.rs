@@ -55,13 +55,9 @@ impl Runner for CpuRunner {
 
 fn offer(row: &Implementation) -> Offer {
     Offer {
-        implementation: format!("cpu/{}", row.name),
-        operation: row.operation.to_owned(),
-        dtypes: row.dtypes().filter_map(|name| name.parse().ok()).collect(),
         about: row.about.to_owned(),
         parallel: row.parallel,
-        devices: cpu(),
-        requires: String::new(),
+        ..Offer::new(&format!("cpu/{}", row.name), row.operation, &row.dtypes().collect::<Vec<_>>())
     }
 }
 

@@ -5,8 +5,8 @@
 use crate::kernel::{failed, out_of_memory, unsupported};
 use crate::sys::mapping::{self, Mapping};
 use crate::sys::tensor::{Element, Input, Output};
-use roofline_core::dtype::Dtype;
 use roofline_core::ops;
+use roofline_core::precision::Accumulator;
 use roofline_core::protocol::{Place, Prepare, Refusal, Role};
 use rustix::fs::{Mode, OFlags};
 use std::ops::Deref;
@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// Most tensors that a case may have, and most axes of a tensor.
 pub(crate) const MAX_TENSORS: usize = 32;
 const MAX_AXES: usize = 16;
+
+/// Inputs and outputs as bytes.
+pub type InAndOut = (Vec<Input<u8>>, Vec<Output<u8>>);
 
 /// A case to get ready for: the fields of its [`Prepare`], and its tensors by name.
 pub struct Job {
@@ -61,16 +64,29 @@ impl Job {
         usize::try_from(value).map_err(|_| failed(format!("axis `{name}` of {value} is too large")))
     }
 
-    /// Says `unsupported` unless the dtype is one of these, accumulated as usual.
-    pub fn require(&self, dtypes: &[Dtype]) -> Result<(), Refusal> {
-        let (dtype, accumulator) = (self.dtype, self.accumulator);
-        if !dtypes.contains(&dtype) {
-            return Err(unsupported(format!("`{}` has no {dtype}", self.implementation)));
+    /// A parameter of the case.
+    pub fn param(&self, name: &str) -> Result<f64, Refusal> {
+        let value = self.params.get(name).copied();
+        value.ok_or_else(|| failed(format!("`{}` has no parameter `{name}`", self.case)))
+    }
+
+    /// Id of the precision.
+    pub fn precision(&self) -> String {
+        match self.request.precision.as_str() {
+            // The last protocol had types alone.
+            "" if self.accumulator == Accumulator::of(self.dtype).name => self.dtype.name().to_owned(),
+            "" => format!("{}+{}", self.dtype, self.accumulator),
+            id => id.to_owned(),
         }
-        if accumulator != dtype.default_accumulator() {
-            return Err(unsupported(format!("`{}` has no {dtype}+{accumulator}", self.implementation)));
+    }
+
+    /// Says `unsupported` unless the precision is one of these.
+    pub fn require(&self, ids: &[String]) -> Result<(), Refusal> {
+        let own = self.precision();
+        if ids.contains(&own) {
+            return Ok(());
         }
-        Ok(())
+        Err(unsupported(format!("`{}` has no {own}", self.implementation)))
     }
 
     /// An input of the case.
@@ -92,7 +108,7 @@ impl Job {
     /// All inputs, of one type, and the output, which can be had once.
     pub fn tensors<T: Element, O: Element>(&mut self) -> Result<(Vec<Input<T>>, Output<O>), Refusal> {
         let names = |role: Role| -> Vec<String> {
-            let places = self.request.tensors.iter().filter(|place| place.role == role);
+            let places = self.request.tensors.iter().filter(|place| place.role.is_input() == role.is_input());
             places.map(|place| place.name.clone()).collect()
         };
         let (inputs, outputs) = (names(Role::Input), names(Role::Output));
@@ -103,30 +119,28 @@ impl Job {
         }
     }
 
-    /// The inputs and the output as bytes, whatever their dtypes.
-    pub fn bytes(&mut self) -> Result<(Vec<Input<u8>>, Output<u8>), Refusal> {
-        let places = self.request.tensors.iter().zip(&mut self.memory);
-        let (inputs, outputs): (Vec<_>, Vec<_>) = places.partition(|(place, _)| place.role == Role::Input);
-        let span = |place: &Place| (place.offset as usize, place.bytes as usize);
-        let inputs = inputs.into_iter().map(|(place, memory)| {
-            let ((offset, bytes), memory) = (span(place), memory.clone());
-            Input::new(memory.expect("inputs are not taken"), offset, bytes)
-        });
-        let inputs = inputs.collect();
-        match <[_; 1]>::try_from(outputs) {
-            Ok([(place, memory)]) => {
-                let (offset, bytes) = span(place);
-                let memory = memory
-                    .take()
-                    .ok_or_else(|| failed(format!("output `{}` is already in use", place.name)))?;
-                Ok((inputs, Output::new(memory, offset, bytes)))
+    /// The inputs and the outputs as bytes, whatever their dtypes; outputs can be had once.
+    pub fn bytes(&mut self) -> Result<InAndOut, Refusal> {
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        for (place, memory) in self.request.tensors.iter().zip(&mut self.memory) {
+            let (offset, bytes) = (place.offset as usize, place.bytes as usize);
+            if place.role.is_input() {
+                let memory = memory.clone().expect("inputs are not taken");
+                inputs.push(Input::new(memory, offset, bytes));
+            } else {
+                let memory = memory.take();
+                let taken = || failed(format!("output `{}` is already in use", place.name));
+                outputs.push(Output::new(memory.ok_or_else(taken)?, offset, bytes));
             }
-            Err(outputs) => Err(failed(format!("{} outputs, not one", outputs.len()))),
         }
+        Ok((inputs, outputs))
     }
 
     fn find<T: Element>(&self, name: &str, role: Role) -> Result<(&Place, usize), Refusal> {
-        let index = self.tensors.iter().position(|place| place.name == name && place.role == role);
+        let index = self
+            .tensors
+            .iter()
+            .position(|place| place.name == name && place.role.is_input() == role.is_input());
         let index = index.ok_or_else(|| {
             let kind = if role == Role::Input { "input" } else { "output" };
             failed(format!("`{}` has no {kind} `{name}`", self.case))
@@ -152,7 +166,10 @@ fn check(request: &Prepare) -> Result<(), Refusal> {
     }
     for (i, place) in tensors.iter().enumerate() {
         let wrong = |why: String| failed(format!("tensor `{}`: {why}", place.name));
-        if tensors[..i].iter().any(|other| other.name == place.name) {
+        // An input and an output of one name are one tensor that is changed in place.
+        let is_same =
+            |other: &Place| other.name == place.name && other.role.is_input() == place.role.is_input();
+        if tensors[..i].iter().any(is_same) {
             return Err(wrong("named twice".to_owned()));
         }
         check_place(place).map_err(wrong)?;
@@ -189,7 +206,7 @@ fn open(places: &[Place]) -> Result<Vec<OwnedFd>, Refusal> {
         let path = place.path.as_deref().ok_or_else(|| {
             failed(format!("tensor `{}` came with neither a descriptor nor a `path`", place.name))
         })?;
-        let access = if place.role == Role::Input { OFlags::RDONLY } else { OFlags::RDWR };
+        let access = if place.role.is_input() { OFlags::RDONLY } else { OFlags::RDWR };
         rustix::fs::open(path, access | OFlags::CLOEXEC, Mode::empty())
             .map_err(|error| failed(format!("tensor `{}`: cannot open `{path}`: {error}", place.name)))
     };

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 pub const HEADER: &str = include_str!("../include/roofline.h");
 
 /// Version of that header.
-const INTERFACE: u32 = 2;
+const INTERFACE: u32 = 3;
 
 /// Hosts the kernels of a library until the conductor leaves.
 pub fn serve(path: &Path) -> ExitCode {
@@ -93,31 +93,38 @@ fn check(row: &DeclaredOffer, provider: &str) -> Result<(Offer, Functions), Stri
     let of_row = |why: String| format!("`{name}`: {why}");
     let operation = row.operation.as_deref().ok_or_else(|| of_row("`operation` is NULL".to_owned()))?;
     let forms: Vec<String> = OPERATIONS.iter().flat_map(|operation| operation.forms()).collect();
-    if !forms.iter().any(|form| form == operation) {
+    let Some(known) = OPERATIONS.iter().find(|known| known.forms().any(|form| form == operation)) else {
         let known = match nearest(operation, forms.iter().map(String::as_str)) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("there are {}", forms.join(", ")),
         };
         return Err(of_row(format!("there is no operation \"{}\"; {known}", operation.escape_debug())));
+    };
+    let words = |text: &Option<String>| -> Vec<String> {
+        let text = text.as_deref().unwrap_or_default();
+        text.split(',').map(|word| word.trim().to_owned()).collect()
+    };
+    let dtypes = words(&row.dtypes);
+    let is_known = |id: &str| id.parse::<Dtype>().is_ok() || known.precision(id).is_some();
+    if let Some(dtype) = dtypes.iter().find(|id| !is_known(id)) {
+        let near = nearest(dtype, Dtype::ALL.iter().map(|known| known.name())).unwrap_or("f32,bf16");
+        let why = format!("`dtypes` has \"{}\"; write for example \"{near}\"", dtype.escape_debug());
+        return Err(of_row(why));
     }
-    let dtypes = row.dtypes.as_deref().unwrap_or_default().split(',').map(str::trim);
-    let dtypes: Vec<Dtype> = dtypes
-        .map(|dtype| {
-            dtype.parse().map_err(|_| {
-                let near = nearest(dtype, Dtype::ALL.iter().map(|known| known.name())).unwrap_or("f32,bf16");
-                of_row(format!("`dtypes` has \"{}\"; write for example \"{near}\"", dtype.escape_debug()))
-            })
-        })
-        .collect::<Result<_, String>>()?;
+    let params: Vec<String> = words(&row.params).into_iter().filter(|name| !name.is_empty()).collect();
+    if let Some(name) = params.iter().find(|name| !known.params.iter().any(|param| param.name == **name)) {
+        let all: Vec<&str> = known.params.iter().map(|param| param.name).collect();
+        let why = format!("`params` has \"{}\"; `{operation}` has: {}", name.escape_debug(), all.join(", "));
+        return Err(of_row(why));
+    }
     let functions = row.functions.ok_or_else(|| of_row("`launch` is NULL".to_owned()))?;
     let offer = Offer {
-        implementation,
-        operation: operation.to_owned(),
         dtypes,
+        params,
         about: row.about.clone().unwrap_or_default(),
         parallel: row.parallel,
-        devices: cpu(),
         requires: row.condition.clone().unwrap_or_default(),
+        ..Offer::new(&implementation, operation, &[])
     };
     offer.condition().map_err(|breach| of_row(breach.to_string()))?;
     Ok((offer, functions))
@@ -139,20 +146,23 @@ impl Runner for LibraryRunner {
         let form = job.form();
         let is_meant = |offer: &Offer| offer.operation == form && offer.implementation == job.implementation;
         let rows = || self.rows.iter().filter(|(offer, _)| is_meant(offer));
-        let row = rows().find(|(offer, _)| offer.dtypes.contains(&job.dtype)).or_else(|| rows().next());
+        let own = job.precision();
+        let row = rows().find(|(offer, _)| offer.dtypes.contains(&own)).or_else(|| rows().next());
         let (offer, functions) =
             row.ok_or_else(|| unsupported(format!("`{}` has no `{form}`", job.implementation)))?;
         job.require(&offer.dtypes)?;
-        let (inputs, output) = job.bytes()?;
+        let (inputs, outputs) = job.bytes()?;
         let words = Words {
             case: &job.case,
             operation: &form,
             dtype: job.dtype,
-            accumulator: job.accumulator,
+            accumulator: &job.accumulator,
+            precision: &own,
+            params: job.params.iter().map(|(name, value)| (name.as_str(), *value)).collect(),
             axes: job.axes.iter().map(|(name, size)| (name.as_str(), *size)).collect(),
             threads: if offer.parallel { job.threads } else { 1 },
         };
-        let mut prepared = Prepared::new(*functions, &words, &job.tensors, inputs, output);
+        let mut prepared = Prepared::new(*functions, &words, &job.tensors, inputs, outputs);
         let code = prepared.prepare();
         if code != 0 {
             return Err(refusal(&format!("prepare of {}", offer.implementation), code, prepared.message()));

@@ -8,9 +8,8 @@ use crate::cpu::{name_of, pool};
 use crate::job::Job;
 use crate::kernel::{Ready, failed, unsupported};
 use roofline_core::case::Case;
-use roofline_core::dtype::Dtype;
 use roofline_core::ops::{Operation, operations};
-use roofline_core::protocol::{Offer, Refusal, cpu};
+use roofline_core::protocol::{Offer, Refusal};
 use roofline_cpu::probe::{self, Amount, Entry, PROBES, Probe};
 use roofline_cpu::{Cpu, Isa, Pool};
 use std::sync::OnceLock;
@@ -28,19 +27,16 @@ pub(crate) fn offers() -> impl Iterator<Item = Offer> {
 }
 
 fn offer(probe: &Probe, operation: &Operation, form: &str) -> Option<Offer> {
-    let taken = operation.precisions.iter().filter(|(dtype, acc)| *acc == dtype.default_accumulator());
-    let bounded = taken.map(|(dtype, _)| *dtype).filter(|dtype| probe.dtypes.contains(&dtype.name()));
-    let dtypes: Vec<Dtype> = bounded.collect();
+    let bounded =
+        operation.precisions.iter().filter(|precision| probe.dtypes.contains(&precision.dtype.name()));
+    let ids: Vec<&str> = bounded.map(|precision| precision.id).collect();
     // One that bounds no dtype at all is there for the peaks of the machine.
-    let is_of_use = !dtypes.is_empty() || probe.dtypes.is_empty();
+    let is_of_use = !ids.is_empty() || probe.dtypes.is_empty();
     is_of_use.then(|| Offer {
-        implementation: format!("{PROVIDER}{}", probe.name),
-        operation: form.to_owned(),
-        dtypes,
         about: probe.about.to_owned(),
         parallel: true,
-        devices: cpu(),
-        requires: String::new(),
+        params: operation.params.iter().map(|param| param.name.to_owned()).collect(),
+        ..Offer::new(&format!("{PROVIDER}{}", probe.name), form, &ids)
     })
 }
 
@@ -56,7 +52,7 @@ pub(crate) fn prepare(mut job: Job) -> Result<Ready, Refusal> {
     let ready = match probe.entry {
         Entry::Traffic(way) => {
             let isa = cpu.isa;
-            let (inputs, mut output) = job.bytes()?;
+            let (inputs, mut outputs) = job.bytes()?;
             let count = inputs.len();
             if count > MAX_INPUTS {
                 return Err(unsupported(format!("{count} inputs; probes know {MAX_INPUTS} at most")));
@@ -67,7 +63,12 @@ pub(crate) fn prepare(mut job: Job) -> Result<Ready, Refusal> {
                 for (slice, input) in slices.iter_mut().zip(&inputs) {
                     *slice = input;
                 }
-                way.walk(&cpu, &slices[..count], &mut output);
+                // All inputs are read beside the first output; the others are written after it.
+                let mut read = &slices[..count];
+                for output in &mut outputs {
+                    way.walk(&cpu, read, output);
+                    read = &[];
+                }
             });
             ready.note("unit", name_of(isa))
         }

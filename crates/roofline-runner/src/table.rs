@@ -16,6 +16,10 @@ pub struct Entry {
     /// `operation` or `operation.variant`.
     pub operation: &'static str,
     pub dtypes: &'static [Dtype],
+    /// Precisions beside the usual ones of those types: `f16+f16`.
+    pub precisions: &'static [&'static str],
+    /// Parameters that it takes; of others it has the default alone.
+    pub params: &'static [&'static str],
     /// One sentence.
     pub about: &'static str,
     /// Whether it uses more than one thread when it may.
@@ -33,7 +37,27 @@ impl Entry {
         dtypes: &'static [Dtype],
         prepare: fn(&mut Job) -> Result<Ready, Refusal>,
     ) -> Entry {
-        Entry { implementation, operation, dtypes, about: "", parallel: false, requires: "", prepare }
+        Entry {
+            implementation,
+            operation,
+            dtypes,
+            precisions: &[],
+            params: &[],
+            about: "",
+            parallel: false,
+            requires: "",
+            prepare,
+        }
+    }
+
+    /// Computes in these precisions too, such as `f16+f16`.
+    pub const fn precisions(self, precisions: &'static [&'static str]) -> Entry {
+        Entry { precisions, ..self }
+    }
+
+    /// Takes these parameters, such as `eps`: their values are [`Job::param`]'s.
+    pub const fn params(self, params: &'static [&'static str]) -> Entry {
+        Entry { params, ..self }
     }
 
     /// What it is, in one sentence.
@@ -59,14 +83,13 @@ impl Entry {
 
     /// What the conductor is told of it.
     pub fn offer(&self) -> Offer {
+        let dtypes = self.dtypes.iter().map(|dtype| dtype.name()).chain(self.precisions.iter().copied());
         Offer {
-            implementation: self.implementation.to_owned(),
-            operation: self.operation.to_owned(),
-            dtypes: self.dtypes.to_vec(),
             about: self.about.to_owned(),
             parallel: self.parallel,
-            devices: cpu(),
             requires: self.requires.to_owned(),
+            params: self.params.iter().map(|&name| name.to_owned()).collect(),
+            ..Offer::new(self.implementation, self.operation, &dtypes.collect::<Vec<_>>())
         }
     }
 }
@@ -110,12 +133,13 @@ impl Runner for Table {
         let form = job.form();
         let is_meant = |entry: &&Entry| entry.operation == form && entry.implementation == job.implementation;
         let rows = || self.entries.iter().filter(is_meant);
-        // Where none has the dtype, the first says so.
-        let entry = rows().find(|entry| entry.dtypes.contains(&job.dtype)).or_else(|| rows().next());
+        // Where none has the precision, the first says so.
+        let own = job.precision();
+        let entry = rows().find(|entry| entry.offer().dtypes.contains(&own)).or_else(|| rows().next());
         let entry = entry.ok_or_else(|| {
             unsupported(format!("`{}` has no `{form}` in runner `{}`", job.implementation, self.runner))
         })?;
-        job.require(entry.dtypes)?;
+        job.require(&entry.offer().dtypes)?;
         (entry.prepare)(&mut job)
     }
 }

@@ -140,6 +140,9 @@ pub struct Select {
     /// Values of an axis: `rows=1,64`, `cols=64:4096:*2`, `k=8:64:+8`, `zip(m,n,k)=128,256`
     #[arg(long, value_name = "AXIS=VALUES")]
     pub axis: Vec<String>,
+    /// Values of a parameter, such as `eps=1e-5,1e-6`, for the operations that have it; may be repeated
+    #[arg(long, value_name = "NAME=VALUES")]
+    pub param: Vec<String>,
     /// Leave out cases whose tensors take more than this, such as `64MiB`
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
     pub size: Option<u64>,

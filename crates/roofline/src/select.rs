@@ -5,10 +5,10 @@ use crate::error::Problem;
 use crate::places;
 use roofline_conductor::plan::matches;
 use roofline_core::axis::AxisSpec;
-use roofline_core::case::{Cache, Case, Device, parse_device, parse_form};
-use roofline_core::dtype::Dtype;
+use roofline_core::case::{Cache, Case, Device, parse_device, parse_form, parse_param, parse_precision};
+use roofline_core::nearest::nearest;
 use roofline_core::ops::{OPERATIONS, Operation};
-use roofline_core::suite::{Block, MAX_CASES, check_axis_names, check_precision};
+use roofline_core::suite::{Block, MAX_CASES, check_axis_names};
 
 /// The cases that a selection names, in the order of its words.
 pub fn cases(select: &Select) -> Result<Vec<Case>, Problem> {
@@ -51,7 +51,49 @@ pub fn cases(select: &Select) -> Result<Vec<Case>, Problem> {
             format!("{MAX_CASES} is the most"),
         ));
     }
-    Ok(options.narrow(cases))
+    let mut cases = options.narrow(cases);
+    for text in &select.param {
+        cases = with_param(text, &cases)?;
+    }
+    Ok(cases)
+}
+
+/// The cases with every value of a parameter; those whose operation has none of this name stay as they are.
+fn with_param(text: &str, cases: &[Case]) -> Result<Vec<Case>, Problem> {
+    let (name, values) = text.split_once('=').ok_or_else(|| {
+        Problem::usage(
+            format!("parameter `{text}` has no value"),
+            "write it as `eps=1e-5` or `eps=1e-5,1e-6`",
+        )
+    })?;
+    let place = |case: &Case| case.operation.params.iter().position(|param| param.name == name);
+    if !cases.iter().any(|case| place(case).is_some()) {
+        let known = cases.iter().flat_map(|case| case.operation.params).map(|param| param.name);
+        let hint = match nearest(name, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`roofline list ops` shows the parameters of each operation".to_owned(),
+        };
+        return Err(Problem::usage(format!("no selected operation has the parameter `{name}`"), hint));
+    }
+    let mut all = Vec::new();
+    for case in cases {
+        let Some(place) = place(case) else {
+            all.push(case.clone());
+            continue;
+        };
+        for value in values.split(',') {
+            let value = parse_param(&case.operation.params[place], value.trim());
+            let mut with = case.clone();
+            with.params[place] = value.map_err(|(why, hint)| Problem::usage(why, hint))?;
+            all.push(with);
+        }
+    }
+    Ok(all)
+}
+
+/// Whether an operation has a precision of this id.
+fn is_known(id: &str) -> bool {
+    OPERATIONS.iter().any(|operation| operation.precision(id).is_some())
 }
 
 /// Whether there is a word that a suite can be narrowed by, or no word at all.
@@ -103,7 +145,8 @@ pub fn forms(names: &[&String]) -> Result<Vec<(&'static str, &'static str)>, Pro
 /// The options of a selection, parsed.
 struct Options {
     axes: Vec<AxisSpec>,
-    dtypes: Vec<Dtype>,
+    /// Ids of precisions.
+    dtypes: Vec<String>,
     threads: Vec<u32>,
     size: Option<u64>,
     cache: Option<Cache>,
@@ -117,18 +160,19 @@ impl Options {
                 Problem::usage(error.to_string(), "values are `1,7,64`, `64:4096:*2` or `8:64:+8`")
             })
         });
-        let dtypes = select.dtype.iter().map(|name| {
-            name.parse().map_err(|error: roofline_core::dtype::UnknownDtype| {
-                Problem::usage(format!("unknown dtype `{name}`"), format!("did you mean `{}`?", error.near))
-            })
-        });
+        if let Some(id) = select.dtype.iter().find(|id| !is_known(id)) {
+            let all =
+                OPERATIONS.iter().flat_map(|operation| operation.precisions).map(|precision| precision.id);
+            let near = nearest(id, all).unwrap_or("f32");
+            return Err(Problem::usage(format!("unknown dtype `{id}`"), format!("did you mean `{near}`?")));
+        }
         let device = select.device.as_deref().map(|text| {
             parse_device(text)
                 .ok_or_else(|| Problem::usage(format!("`{text}` is no device"), "`cpu` or `cuda:N`"))
         });
         Ok(Options {
             axes: axes.collect::<Result<_, _>>()?,
-            dtypes: dtypes.collect::<Result<_, _>>()?,
+            dtypes: select.dtype.clone(),
             threads: select.threads.clone(),
             size: select.size,
             cache: select.cache.map(|cache| if cache == CacheArg::Cold { Cache::Cold } else { Cache::Warm }),
@@ -151,20 +195,25 @@ impl Options {
                 return Err(Problem::usage(why, format!("add `--axis {}=...`: {}", axis.name, axis.about)));
             }
         }
-        let dtypes =
-            if self.dtypes.is_empty() { vec![operation.precisions[0].0] } else { self.dtypes.clone() };
-        for dtype in &dtypes {
-            check_precision(operation, *dtype).map_err(usage)?;
-        }
+        let precisions = match self.dtypes.as_slice() {
+            [] => vec![&operation.precisions[0]],
+            ids => ids
+                .iter()
+                .map(|id| parse_precision(operation, id))
+                .collect::<Result<_, _>>()
+                .map_err(usage)?,
+        };
         let threads = if self.threads.is_empty() { vec![1] } else { self.threads.clone() };
-        Ok(Block { operation, variant, dtypes, axes: self.axes.clone(), threads, max_bytes: None })
+        let params = operation.params.iter().map(|param| vec![param.default]).collect();
+        let axes = self.axes.clone();
+        Ok(Block { operation, variant, precisions, axes, params, threads, max_bytes: None })
     }
 
     /// Narrows cases by type and size, and sets threads, cache and device where they are given.
     fn narrow(&self, cases: Vec<Case>) -> Vec<Case> {
         let mut narrowed: Vec<Case> = Vec::new();
         for mut case in cases {
-            if !self.dtypes.is_empty() && !self.dtypes.contains(&case.dtype) {
+            if !self.dtypes.is_empty() && !self.dtypes.iter().any(|id| id == case.precision.id) {
                 continue;
             }
             if self.size.is_some_and(|most| case.footprint().is_none_or(|bytes| bytes > most)) {

@@ -34,6 +34,7 @@ def implementation(
     parallel: bool = False,
     devices: Iterable[str] = ("cpu",),
     requires: str = "",
+    params: Iterable[str] = (),
 ) -> Callable[[Prepare], Prepare]:
     """Offers the decorated function for `operation`; called as the function unless `name` says otherwise.
 
@@ -54,6 +55,7 @@ def implementation(
                 parallel=parallel,
                 devices=devices,
                 requires=requires,
+                params=params,
             )(prepare)
 
         _offered.append(offer)

@@ -38,7 +38,7 @@ class Tensor:
         self.memory = memory if self.role == "output" else memory.toreadonly()
 
     def _check(self, offset: int, size: int, file_size: int) -> None:
-        if self.role not in ("input", "output"):
+        if self.role not in ("input", "constant", "output"):
             raise InvalidQuestion(f"tensor `{self.name}` has the role `{self.role}`")
         if self.dtype not in SIZES:
             raise Unsupported(f"unknown dtype `{self.dtype}`")
@@ -109,7 +109,9 @@ class Job:
         self.variant = field(question, "variant", str)
         self.dtype = field(question, "dtype", str)
         self.accumulator = field(question, "accumulator", str)
+        self.precision = precision_of(question)
         self.axes: dict[str, int] = field(question, "axes", dict)
+        self.params: dict[str, float] = field(question, "params", dict) if "params" in question else {}
         self.implementation = field(question, "implementation", str)
         self.device = device_of(question)
         self.threads = field(question, "threads", int)
@@ -136,7 +138,7 @@ class Job:
     @property
     def inputs(self) -> list[Tensor]:
         """The tensors that are read."""
-        return [tensor for tensor in self.tensors if tensor.role == "input"]
+        return [tensor for tensor in self.tensors if tensor.role != "output"]
 
     @property
     def outputs(self) -> list[Tensor]:
@@ -162,6 +164,11 @@ class Job:
 def device_of(question: dict[str, Any]) -> str:
     """The device of a question; older conductors name none."""
     return field(question, "device", str) if "device" in question else "cpu"
+
+
+def precision_of(question: dict[str, Any]) -> str:
+    """The id of a question's precision; older conductors have types alone."""
+    return field(question, "precision" if question.get("precision") else "dtype", str)
 
 
 def field(question: dict[str, Any], name: str, kind: type) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from .channel import MAX_LINE, PipeChannel, SocketChannel, open_channel
 from .errors import InvalidQuestion, MalformedLine, Misused, Unsupported, place_of, refusal
-from .job import SIZES, Job, Tensor, device_of, field
+from .job import SIZES, Job, Tensor, device_of, field, precision_of
 from .measure import MAX_SAMPLES, FloatMode, launch, visit
 
 PROTOCOL = 2
@@ -40,6 +40,7 @@ class Implementation:
     parallel: bool
     devices: tuple[str, ...]
     requires: str
+    params: tuple[str, ...]
     prepare: Prepare
 
     def call(self, job: Job) -> Call:
@@ -66,7 +67,11 @@ class Implementation:
             "parallel": self.parallel,
             "devices": list(self.devices),
         }
-        return offer | ({"requires": self.requires} if self.requires else {})
+        return (
+            offer
+            | ({"requires": self.requires} if self.requires else {})
+            | ({"params": list(self.params)} if self.params else {})
+        )
 
 
 class Runner:
@@ -104,6 +109,7 @@ class Runner:
         parallel: bool = False,
         devices: Iterable[str] = ("cpu",),
         requires: str = "",
+        params: Iterable[str] = (),
     ) -> Callable[[Prepare], Prepare]:
         """Offers the decorated function as `name` for `operation` or `operation.variant`.
 
@@ -113,7 +119,8 @@ class Runner:
         `devices` are kinds, `cpu` and `cuda`; where the job is on another device than `cpu`, the function
         says by `job.elsewhere` how tensors get there and back. `requires` says for which cases it is right,
         where it is not for all: `"cols % 16 == 0, align 64, finite, flushes denormals"`; the same name may be
-        offered again for other dtypes under another condition.
+        offered again for other dtypes under another condition. `dtypes` may name other precisions too, such as
+        `f16+f16`. `params` are those that it takes from `job.params`; of others it has the default alone.
         """
         if not re.fullmatch(r"[a-z0-9-]{1,64}/[a-z0-9-]{1,64}", name):
             raise ValueError(f"`{name}` is not `provider/name` in kebab-case")
@@ -124,7 +131,7 @@ class Runner:
 
         def register(prepare: Prepare) -> Prepare:
             text = about if about is not None else (prepare.__doc__ or "").strip().partition("\n")[0]
-            one = Implementation(name, operation, dtypes, text, output, parallel, devices, requires, prepare)
+            one = Implementation(name, operation, dtypes, text, output, parallel, devices, requires, tuple(params), prepare)
             self._implementations |= dict.fromkeys(keys, one)
             return prepare
 
@@ -183,7 +190,8 @@ class Runner:
         with contextlib.ExitStack() as stack:
             descriptors = self._descriptors(places, stack)
             tensors = [Tensor(place, file) for place, file in zip(places, descriptors)]
-        if [tensor.role for tensor in tensors] != sorted(tensor.role for tensor in tensors):
+        written = [tensor.role == "output" for tensor in tensors]
+        if written != sorted(written):
             raise InvalidQuestion("an input stands after an output")
         job = Job(question, tensors)
         if implementation.parallel:
@@ -211,7 +219,7 @@ class Runner:
         if all(key[:3] != (name, full, kind) for key in self._implementations):
             where = "" if kind == "cpu" else f" on {kind}"
             raise Unsupported(f"`{self.name}` has no `{name}` for `{full}`{where}")
-        dtype = field(question, "dtype", str)
+        dtype = precision_of(question)
         implementation = self._implementations.get((name, full, kind, dtype))
         if implementation is None:
             raise Unsupported(f"`{name}` has no {dtype} for `{full}`")
@@ -324,10 +332,14 @@ class Runner:
     }
 
 
+# A precision that is more than a type: `f16+f16`, `w8a16`.
+_PRECISION = re.compile(r"[a-z0-9-]+\+[a-z0-9-]+|w[0-9]+a[0-9]+")
+
+
 def checked(dtypes: Iterable[str], output: str) -> tuple[str, ...]:
     """The dtypes of an offer, if they and the output mode are such."""
     dtypes = (dtypes,) if isinstance(dtypes, str) else tuple(dtypes)
-    unknown = [dtype for dtype in dtypes if dtype not in SIZES]
+    unknown = [dtype for dtype in dtypes if dtype not in SIZES and not _PRECISION.fullmatch(dtype)]
     if unknown or not dtypes:
         raise ValueError(f"dtypes are some of {', '.join(SIZES)}, not {unknown or 'none'}")
     if output not in ("in-place", "fresh"):

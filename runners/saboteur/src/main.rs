@@ -128,13 +128,10 @@ fn offers(row: &Row) -> Vec<Offer> {
         let operation = case.form();
         if offers.iter().all(|offer| offer.operation != operation) {
             offers.push(Offer {
-                implementation: row.implementation(),
-                operation,
-                dtypes: vec![case.dtype],
                 about: row.about.to_owned(),
                 parallel: case.threads > 1 || row.cases.iter().any(|case| case.contains("/threads=")),
-                devices: cpu(),
                 requires: row.requires.to_owned(),
+                ..Offer::new(&row.implementation(), &operation, &[case.precision.id])
             });
         }
     }

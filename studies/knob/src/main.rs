@@ -4,7 +4,7 @@
 use knob::{Form, NAMES, Task};
 use roofline_cpu::{Cpu, Isa, Pool};
 use roofline_runner::protocol::{VERSION, cpu};
-use roofline_runner::{Dtype, Hello, Job, Offer, Ready, Refusal, Runner, serve, unsupported};
+use roofline_runner::{Hello, Job, Offer, Ready, Refusal, Runner, serve, unsupported};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -17,13 +17,9 @@ struct Knob;
 impl Runner for Knob {
     fn hello(&self) -> Hello {
         let offer = |operation: &str, (name, extra): &(&str, usize)| Offer {
-            implementation: format!("knob/{name}"),
-            operation: operation.to_owned(),
-            dtypes: vec![Dtype::F32],
             about: format!("computes {extra} % of the rows twice"),
             parallel: operation == "add",
-            devices: cpu(),
-            requires: String::new(),
+            ..Offer::new(&format!("knob/{name}"), operation, &["f32"])
         };
         let offers = ["add", "softmax", "matmul"].iter();
         Hello {
@@ -37,7 +33,7 @@ impl Runner for Knob {
     }
 
     fn prepare(&mut self, mut job: Job) -> Result<Ready, Refusal> {
-        job.require(&[Dtype::F32])?;
+        job.require(&["f32".to_owned()])?;
         let missing = || unsupported(format!("`{}` has no `{}`", job.implementation, job.form()));
         let name = NAMES.iter().find(|(name, _)| job.implementation == format!("knob/{name}"));
         let extra = name.ok_or_else(missing)?.1;

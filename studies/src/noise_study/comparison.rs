@@ -42,7 +42,7 @@ impl Contestants {
         let row = |implementation: String| PlannedRow {
             implementation,
             runner: self.runner.name.clone(),
-            offered: true,
+            lacks: None,
             requires: Default::default(),
         };
         let names = leg.names.iter().map(|name| format!("knob/{name}"));

@@ -4,7 +4,7 @@ use super::{Contest, FEWEST_CHECKS, LONG};
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::gate::{self, Exam};
-use crate::instance::{Instance, draw_poison};
+use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::shape::Shape;
 use crate::stage::Stage;
@@ -113,15 +113,15 @@ fn judge_once(
     exam: &Exam,
     shape: Shape,
 ) -> Result<Result<Judgement, Failure>, Stop> {
-    let poison = draw_poison(instance.output().dtype, lane.gate.visits as usize, &mut lane.draws);
+    let poison = instance.draw_poison(lane.gate.visits as usize, &mut lane.draws);
     if stage.options.checks.on(Check::Poison) {
-        instance.poison(poison);
+        instance.poison(&poison);
     }
     pilot::flush_if_cold(instance);
     // A thread that is there for one launch is seen while it works, or never.
     let mut strayed = timing::Strayed::new(stage, lane, &instance.case);
     visit::converse(stage, lane, shape, LOOK, || strayed.look())?;
     strayed.settle()?;
-    let judgement = gate::judge_output(stage, instance, exam, poison, lane.draws.bits());
+    let judgement = gate::judge_output(stage, instance, exam, &poison, lane.draws.bits());
     Ok(judgement.and_then(|judgement| marks::check_canaries(stage, instance).map(|()| judgement)))
 }

@@ -12,7 +12,7 @@ fn planned() -> PlannedCase {
     let row = |implementation: &&str| PlannedRow {
         implementation: (*implementation).to_owned(),
         runner: "cpu".to_owned(),
-        offered: true,
+        lacks: None,
         requires: Default::default(),
     };
     PlannedCase {

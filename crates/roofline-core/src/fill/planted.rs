@@ -3,7 +3,7 @@
 //! The first row has its maximum at the very end. The others take the kinds in turn, from one that
 //! is drawn, so that nine rows have them all whatever the seed. What is not planted is normal.
 
-use super::{Content, normal};
+use super::{Filling, normal};
 use crate::format::power_of_two;
 
 /// Largest magnitude that is planted, where the operation bears it: its exponential overflows f64,
@@ -39,8 +39,8 @@ pub(super) struct Row {
 
 impl Row {
     /// Row `number` of a tensor; `words` are its own random bits, `start` those of the tensor.
-    pub(super) fn new(content: &Content, number: usize, words: [u32; 4], start: u32) -> Row {
-        let (last, most) = (content.row - 1, content.limit.min(MOST));
+    pub(super) fn new(content: &Filling, number: usize, words: [u32; 4], start: u32) -> Row {
+        let (last, most) = (content.row - 1, content.limit().min(MOST));
         // Anywhere in the last 64: whatever a vector's length, in the part that does not fill one.
         let near_the_end = last - words[0] as usize % content.row.min(64);
         let border = border(content.row, words);

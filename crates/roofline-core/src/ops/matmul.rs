@@ -1,17 +1,20 @@
-//! `matmul`: C[m,n] = A[m,k] · B[n,k]ᵀ, weights as rows; `matmul.nn`: C = A · B[k,n].
+//! `matmul`: C[m,n] = A[m,k] · B[n,k]ᵀ, weights as rows; `matmul.nn`: C = A · B[k,n]; `matmul.fixed`: as the
+//! plain form, with a B that is known beforehand.
 //!
 //! Products of the narrow types are exact in the accumulator and f32 products are fused, so the
 //! only internal error is that of summation. Integer products are exact.
 
 use super::{
-    Arithmetic, Axis, Expected, Mutant, Operation, Problem, RateUnit, Reach, Tensor, Variant, View, Work,
+    Axis, Elements, Expected, Judged, Mutant, Operation, Problem, RateUnit, Reach, Variant, Work, Wrong,
 };
-use crate::bound::{self, Dot};
+use crate::arithmetic::Arithmetic;
+use crate::bound;
 use crate::case::Case;
-use crate::dtype::Dtype::{self, Bf16, F16, F32, F64, I8, I32};
+use crate::dtype::Dtype::{self, Bf16, F16, F32, F64, I8};
 use crate::fill::Fill;
-use crate::mutants::nearly_right;
 use crate::philox::Draws;
+use crate::precision::Precision;
+use crate::tensor::{Tensor, View};
 use crate::units::Bytes;
 
 pub const OPERATION: Operation = Operation {
@@ -20,27 +23,43 @@ pub const OPERATION: Operation = Operation {
     variants: &[
         Variant { name: "", about: "C[m,n] = A[m,k] · B[n,k]ᵀ" },
         Variant { name: "nn", about: "C[m,n] = A[m,k] · B[k,n]" },
+        Variant {
+            name: "fixed",
+            about: "C[m,n] = A[m,k] · B[n,k]ᵀ, where B is the same in every launch and may be packed",
+        },
     ],
     axes: &[
         Axis { name: "m", about: "rows of A and C" },
         Axis { name: "n", about: "columns of C" },
         Axis { name: "k", about: "length of the sums" },
     ],
-    precisions: &[(F32, F32), (Bf16, F32), (F16, F32), (I8, I32), (F64, F64)],
+    params: &[],
+    precisions: &[
+        Precision::of(F32),
+        Precision::of(Bf16),
+        Precision::of(F16),
+        Precision::F16_F16,
+        Precision::of(I8),
+        Precision::of(F64),
+    ],
     fills: Fill::ALL,
     rate: RateUnit::Flops,
+    legal: "",
     tensors,
     work,
-    limit: |case| (case.accumulator.max_finite() / case.axis("k") as f64).sqrt() / 4.0,
-    reference,
-    reach,
-    emulate,
+    judged: Judged::Elements(Elements { reference, reach, emulate, whole: Some(project) }),
     mutants: &[
-        Mutant { name: "one element by a thousandth", fill: Fill::Uniform, compute: nearly_right },
-        Mutant { name: "remainder of k left out", fill: Fill::Normal, compute: |p| remainder(p, -1.0) },
-        Mutant { name: "remainder of k counted twice", fill: Fill::Normal, compute: |p| remainder(p, 1.0) },
+        Mutant {
+            name: "remainder of k left out",
+            fill: Fill::Normal,
+            wrong: Wrong::Outputs(|problem| remainder(problem, -1.0)),
+        },
+        Mutant {
+            name: "remainder of k counted twice",
+            fill: Fill::Normal,
+            wrong: Wrong::Outputs(|problem| remainder(problem, 1.0)),
+        },
     ],
-    whole: Some(project),
 };
 
 /// Sizes and the steps through B of one case.
@@ -68,18 +87,18 @@ impl Layout {
     }
 }
 
-/// Integer products leave in their accumulator; floats leave in the type they came in.
-fn output_dtype(case: &Case) -> Dtype {
-    if case.dtype == I8 { I32 } else { case.dtype }
-}
-
 fn tensors(case: &Case) -> Vec<Tensor> {
     let (m, n, k) = (case.axis("m"), case.axis("n"), case.axis("k"));
-    let b = if case.variant == "nn" { [k, n] } else { [n, k] };
+    let limit = (case.precision.accumulator.max_finite() / k.max(1) as f64).sqrt() / 4.0;
+    let b = match case.variant {
+        "nn" => Tensor::input("b", case.precision.weights, &[k, n]),
+        "fixed" => Tensor::constant("b", case.precision.weights, &[n, k]),
+        _ => Tensor::input("b", case.precision.weights, &[n, k]),
+    };
     vec![
-        Tensor::input("a", case.dtype, &[m, k]),
-        Tensor::input("b", case.dtype, &b),
-        Tensor::output("c", output_dtype(case), &[m, n]),
+        Tensor::input("a", case.dtype(), &[m, k]).limit(limit),
+        b.limit(limit),
+        Tensor::output("c", case.precision.output, &[m, n]),
     ]
 }
 
@@ -87,16 +106,17 @@ fn work(case: &Case) -> Work {
     let (m, n, k) = (case.axis("m") as u64, case.axis("n") as u64, case.axis("k") as u64);
     Work {
         multiply_adds: m * n * k,
-        read: Bytes((m * k + n * k) * case.dtype.size() as u64),
-        written: Bytes(m * n * output_dtype(case).size() as u64),
+        read: Bytes(m * k * case.dtype().size() as u64 + n * k * case.precision.weights.size() as u64),
+        written: Bytes(m * n * case.precision.output.size() as u64),
         ..Work::default()
     }
 }
 
-fn reference(problem: &Problem, wanted: &[usize]) -> Vec<Expected> {
+fn reference(problem: &Problem, _output: usize, wanted: &[usize]) -> Vec<Expected> {
     let layout = Layout::of(problem.case);
     let (a, b) = (&problem.inputs[0], &problem.inputs[1]);
-    let order_matters = problem.fill.order_matters();
+    let accumulator = problem.case.precision.accumulator;
+    let walk = problem.walk();
     let mut columns = vec![[0.0; bound::LANES]; layout.k];
     let mut expected = Vec::with_capacity(wanted.len());
     for of_row in wanted.chunk_by(|one, next| one / layout.n == next / layout.n) {
@@ -106,31 +126,27 @@ fn reference(problem: &Problem, wanted: &[usize]) -> Vec<Expected> {
                 let column = layout.column(b, index % layout.n);
                 columns.iter_mut().zip(column).for_each(|(lanes, y)| lanes[lane] = y);
             }
-            let dots = Dot::of_lanes(&row, &columns).into_iter().take(group.len());
-            expected.extend(dots.map(|dot| {
-                let soft = dot.error(problem.case.accumulator, order_matters);
-                Expected { value: dot.sum, soft: soft + underflow(problem.case) }
-            }));
+            // Sums of f32 products can underflow in the accumulator; those of integers cannot.
+            let lost = accumulator.smallest_subnormal();
+            let dots = bound::dots(walk, &row, &columns).into_iter().take(group.len());
+            expected.extend(dots.map(|dot| Expected { value: dot.sum, soft: dot.error() + lost }));
         }
     }
     expected
 }
 
-/// Sums of f32 products can underflow in the accumulator; those of integers cannot.
-fn underflow(case: &Case) -> f64 {
-    case.accumulator.smallest_subnormal()
-}
-
-fn reach(case: &Case, tensor: usize, element: usize) -> Reach {
+fn reach(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
+    let case = problem.case;
     let (m, n, k) = (case.axis("m"), case.axis("n"), case.axis("k"));
-    match (tensor, case.variant) {
-        (0, _) => Reach { first: element / k * n, step: 1, count: n },
-        (_, "nn") => Reach { first: element % n, step: n, count: m },
-        _ => Reach { first: element / k, step: n, count: m },
-    }
+    let (first, step, count) = match (tensor, case.variant) {
+        (0, _) => (element / k * n, 1, n),
+        (_, "nn") => (element % n, n, m),
+        _ => (element / k, n, m),
+    };
+    vec![Reach { output: 0, first, step, count }]
 }
 
-fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<f64> {
+fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
     let layout = Layout::of(problem.case);
     let rounded = |line: Vec<f64>| line.into_iter().map(|x| arithmetic.input(x)).collect();
     let columns: Vec<Vec<f64>> =
@@ -143,21 +159,25 @@ fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<f64> {
             arithmetic.sum(&products)
         }));
     }
-    output
+    vec![output]
 }
 
 /// A product with the last three terms of each sum taken once more, or off.
-fn remainder(problem: &Problem, times: f64) -> Vec<f64> {
+fn remainder(problem: &Problem, times: f64) -> Vec<Vec<f64>> {
     let layout = Layout::of(problem.case);
-    let right = emulate(problem, &Arithmetic::declared(problem.case)).into_iter().enumerate();
-    right
+    let [right] = &emulate(problem, &Arithmetic::declared(problem.case))[..] else {
+        unreachable!("one output")
+    };
+    let right = right.iter().enumerate();
+    let spoiled = right
         .map(|(index, c)| {
             let row = layout.row(&problem.inputs[0], index / layout.n);
             let column = layout.column(&problem.inputs[1], index % layout.n);
             let last = layout.k.saturating_sub(3);
-            c + times * Dot::of(&row[last..], &column[last..]).sum
+            c + times * row[last..].iter().zip(&column[last..]).map(|(x, y)| x * y).sum::<f64>()
         })
-        .collect()
+        .collect();
+    vec![spoiled]
 }
 
 /// Random projection: C·s against A·(B·s) for a random vector of signs s, a row of C at a time.
@@ -185,8 +205,9 @@ fn project(problem: &Problem, output: Dtype, row_of: &dyn Fn(usize) -> Vec<f64>,
     squares.iter_mut().enumerate().for_each(|(p, square)| *square *= (layout.k - p) as f64);
 
     // The projection sums in f64 and is as noisy as a kernel that does.
-    let u = |dtype: Dtype| dtype.unit_roundoff().powi(2) / 3.0;
-    let (of_sums, of_outputs) = (u(problem.case.accumulator) + u(F64), u(output) + u(F64));
+    let u = |unit: f64| unit.powi(2) / 3.0;
+    let (own, of_sums) = (u(F64.unit_roundoff()), problem.case.precision.accumulator.unit_roundoff());
+    let (of_sums, of_outputs) = (u(of_sums) + own, u(output.unit_roundoff()) + own);
     let suspicion = |i: usize| {
         let (mut expected, mut walks) = (0.0, 0.0);
         for (p, x) in layout.row(a, i).into_iter().enumerate() {

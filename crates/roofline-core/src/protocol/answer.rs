@@ -6,6 +6,7 @@ use super::{
     Allocations, Answer, Ask, Hello, Launched, MAX_LINE, OLDEST, Offer, Prepared, Question, Refusal, VERSION,
     Visited, excerpt, is_implementation,
 };
+use crate::precision::is_id;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -132,6 +133,11 @@ fn check_offer(offer: &Offer) -> Result<(), Breach> {
     }
     within("operation", &offer.operation, LONGEST_NAME)?;
     at_most("dtypes of an offer", offer.dtypes.len(), MOST_ENTRIES)?;
+    if let Some(id) = offer.dtypes.iter().find(|id| !is_id(id)) {
+        let (id, implementation) = (excerpt(id.as_bytes()), &offer.implementation);
+        return Err(Breach(format!("offers `{implementation}` for the dtype {id}, which is none")));
+    }
+    names("parameters of an offer", &offer.params)?;
     within("sentence about an offer", &offer.about, LONGEST_TEXT)?;
     within("condition of an offer", &offer.requires, LONGEST_TEXT)?;
     offer.condition()?;

@@ -41,7 +41,7 @@ fn object(row: &Row) -> Value {
         "gpu_efficiency": share.filter(|_| is_gpu).map(|share| 100.0 * share),
         "throughput_gbps": time.zip(traffic).map(|(time, bytes)| bytes / time / 1e9),
         "case": row.record.case,
-        "dtype": case.map(|case| case.dtype.name()),
+        "dtype": case.map(|case| case.precision.id),
         "status": row.record.status.name(),
         "why": row.record.why,
         "of_limit": share,

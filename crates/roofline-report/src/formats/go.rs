@@ -9,7 +9,7 @@ use crate::order::shown;
 use crate::row::{Rate, Row, Set};
 use crate::text::escape;
 use crate::{Report, Style};
-use roofline_core::case::{Cache, Case, Device, precision};
+use roofline_core::case::{Cache, Case, Device};
 use roofline_core::protocol::is_implementation;
 use roofline_core::record::{Record, Status};
 use std::fmt::Write;
@@ -123,7 +123,7 @@ fn own_name(case: &Case, implementation: &str) -> String {
     let form = case.form();
     let (first, rest) = form.split_at(form.len().min(1));
     let (provider, implementation) = implementation.split_once('/').unwrap_or((implementation, ""));
-    let precision = precision(case.dtype, case.accumulator);
+    let precision = case.precision;
     let mut name = format!("Benchmark{}{rest}", first.to_uppercase());
     let _ = write!(name, "/provider={provider}/impl={implementation}/dtype={precision}");
     for (axis, size) in case.operation.axes.iter().zip(&case.sizes) {

@@ -1,7 +1,7 @@
 //! From which size on threads pay.
 
 use super::{Family, SpeedUp, fastest, limit_of};
-use roofline_core::case::{Cache, Case, Device, precision};
+use roofline_core::case::{Cache, Case, Device};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A line for every run of cases that differ in one axis, and for every limit of threads. Cases whose
@@ -40,7 +40,7 @@ pub(super) fn lines(families: &[Family]) -> Vec<String> {
 fn kind(case: &Case) -> String {
     let cache = if case.cache == Cache::Cold { ", cold" } else { "" };
     let device = if case.device == Device::Cpu { String::new() } else { format!(", {}", case.device) };
-    format!("{}/{}{cache}{device}", case.form(), precision(case.dtype, case.accumulator))
+    format!("{}/{}{cache}{device}", case.form(), case.precision)
 }
 
 /// One case: the fastest parallel row against the fastest serial one.

@@ -44,6 +44,12 @@ struct RawAxis {
 }
 
 #[repr(C)]
+struct RawParam {
+    name: *const c_char,
+    value: f64,
+}
+
+#[repr(C)]
 struct RawJob {
     case: *const c_char,
     operation: *const c_char,
@@ -55,6 +61,10 @@ struct RawJob {
     workspace_bytes: u64,
     workspace: *mut c_void,
     message: *const c_char,
+    // Since interface 3.
+    precision: *const c_char,
+    params: *const RawParam,
+    param_count: usize,
 }
 
 // A C++ kernel may throw: that ends the process, by the rules of the ABI and not by accident.
@@ -81,6 +91,13 @@ struct RawOfferTwo {
     condition: *const c_char,
 }
 
+/// A row of interface 3.
+#[repr(C)]
+struct RawOfferThree {
+    two: RawOfferTwo,
+    params: *const c_char,
+}
+
 #[repr(C)]
 struct RawLibrary {
     interface: u32,
@@ -105,6 +122,7 @@ pub(crate) struct DeclaredOffer {
     pub(crate) about: Option<String>,
     pub(crate) parallel: bool,
     pub(crate) condition: Option<String>,
+    pub(crate) params: Option<String>,
     pub(crate) functions: Option<Functions>,
 }
 
@@ -168,18 +186,23 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
         // SAFETY: not null; the library promises that many rows of its version, which last.
         (_, 1) => unsafe { std::slice::from_raw_parts(table.offers.cast::<RawOffer>(), count) }
             .iter()
-            .map(|row| declared(row, null()))
+            .map(|row| declared(row, null(), null()))
             .collect(),
         // SAFETY: as above.
-        _ => unsafe { std::slice::from_raw_parts(table.offers.cast::<RawOfferTwo>(), count) }
+        (_, 2) => unsafe { std::slice::from_raw_parts(table.offers.cast::<RawOfferTwo>(), count) }
             .iter()
-            .map(|row| declared(&row.one, row.condition))
+            .map(|row| declared(&row.one, row.condition, null()))
+            .collect(),
+        // SAFETY: as above.
+        _ => unsafe { std::slice::from_raw_parts(table.offers.cast::<RawOfferThree>(), count) }
+            .iter()
+            .map(|row| declared(&row.two.one, row.two.condition, row.params))
             .collect(),
     };
     Ok(Declared { version: text(table.version), offers })
 }
 
-fn declared(row: &RawOffer, condition: *const c_char) -> DeclaredOffer {
+fn declared(row: &RawOffer, condition: *const c_char, params: *const c_char) -> DeclaredOffer {
     let functions = |launch| Functions { launch, prepare: row.prepare, release: row.release };
     DeclaredOffer {
         name: text(row.name),
@@ -188,6 +211,7 @@ fn declared(row: &RawOffer, condition: *const c_char) -> DeclaredOffer {
         about: text(row.about),
         parallel: row.parallel != 0,
         condition: text(condition),
+        params: text(params),
         functions: row.launch.map(functions),
     }
 }
@@ -213,7 +237,9 @@ pub(crate) struct Words<'a> {
     pub(crate) case: &'a str,
     pub(crate) operation: &'a str,
     pub(crate) dtype: Dtype,
-    pub(crate) accumulator: Dtype,
+    pub(crate) accumulator: &'a str,
+    pub(crate) precision: &'a str,
+    pub(crate) params: Vec<(&'a str, f64)>,
     pub(crate) axes: Vec<(&'a str, u64)>,
     pub(crate) threads: u32,
 }
@@ -233,29 +259,37 @@ pub(crate) struct Prepared {
 struct Kept {
     texts: Vec<CString>,
     axes: Vec<RawAxis>,
+    params: Vec<RawParam>,
     extents: Vec<Vec<i64>>,
     inputs: Vec<Input<u8>>,
-    output: Output<u8>,
+    outputs: Vec<Output<u8>>,
 }
 
 impl Prepared {
-    /// `places` are those of the inputs, then that of the output.
+    /// `places` are those of the inputs, then those of the outputs.
     pub(crate) fn new(
         functions: Functions,
         words: &Words,
         places: &[Place],
         inputs: Vec<Input<u8>>,
-        mut output: Output<u8>,
+        mut outputs: Vec<Output<u8>>,
     ) -> Prepared {
         // Names of the conductor have no zero inside; one that had would be cut there.
         let c_text =
             |text: &str| CString::new(text.split('\0').next().unwrap_or_default()).unwrap_or_default();
         let mut texts: Vec<CString> =
-            [words.case, words.operation, words.dtype.name(), words.accumulator.name()].map(c_text).into();
+            [words.case, words.operation, words.dtype.name(), words.accumulator, words.precision]
+                .map(c_text)
+                .into();
         texts.extend(words.axes.iter().map(|(name, _)| c_text(name)));
-        let sizes = texts[4..].iter().zip(&words.axes);
+        texts.extend(words.params.iter().map(|(name, _)| c_text(name)));
+        let (sizes, values) = texts[5..].split_at(words.axes.len());
+        let sizes = sizes.iter().zip(&words.axes);
         let axes: Vec<RawAxis> =
             sizes.map(|(name, (_, size))| RawAxis { name: name.as_ptr(), size: *size as i64 }).collect();
+        let values = values.iter().zip(&words.params);
+        let params: Vec<RawParam> =
+            values.map(|(name, (_, value))| RawParam { name: name.as_ptr(), value: *value }).collect();
         let job = RawJob {
             case: texts[0].as_ptr(),
             operation: texts[1].as_ptr(),
@@ -267,16 +301,26 @@ impl Prepared {
             workspace_bytes: 0,
             workspace: null_mut(),
             message: null(),
+            precision: texts[4].as_ptr(),
+            params: params.as_ptr(),
+            param_count: params.len(),
         };
         let mut extents = Vec::new();
         let mut memory: Vec<*mut c_void> =
             inputs.iter().map(|input| input.as_ptr().cast_mut().cast()).collect();
-        memory.push(output.as_mut_ptr().cast());
+        memory.extend(outputs.iter_mut().map(|output| output.as_mut_ptr().cast::<c_void>()));
         let mut tensors: Vec<DlTensor> =
             places.iter().zip(memory).map(|(place, data)| tensor(place, data, &mut extents)).collect();
-        let outputs = tensors.split_off(inputs.len());
-        let kept = Kept { texts, axes, extents, inputs, output };
-        Prepared { functions, job: Box::new(job), inputs: tensors, outputs, is_ready: false, _kept: kept }
+        let written = tensors.split_off(inputs.len());
+        let kept = Kept { texts, axes, params, extents, inputs, outputs };
+        Prepared {
+            functions,
+            job: Box::new(job),
+            inputs: tensors,
+            outputs: written,
+            is_ready: false,
+            _kept: kept,
+        }
     }
 
     pub(crate) fn prepare(&mut self) -> c_int {

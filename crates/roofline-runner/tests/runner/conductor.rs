@@ -1,5 +1,6 @@
 //! The other side of the conversation, as small as a test needs it.
 
+use roofline_core::case::Case;
 use roofline_runner::protocol::{Answerable, Ask, Place, Prepare, Question, Refusal, Role, parse_answer};
 use roofline_runner::{Dtype, Entry, Job, Output, Ready, Refusal as No, Samples, Table, Visit, failed};
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -7,7 +8,6 @@ use rustix::io::IoSlice;
 use rustix::net::{
     AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::mem::MaybeUninit;
@@ -108,19 +108,9 @@ pub(crate) fn add(implementation: &str, cols: u64) -> Prepare {
         size,
         path: None,
     };
-    Prepare {
-        case: format!("add/f32/rows=1,cols={cols}"),
-        operation: "add".to_owned(),
-        variant: String::new(),
-        dtype: Dtype::F32,
-        accumulator: Dtype::F32,
-        axes: BTreeMap::from([("rows".to_owned(), 1), ("cols".to_owned(), cols)]),
-        implementation: implementation.to_owned(),
-        device: "cpu".to_owned(),
-        threads: 1,
-        cores: vec![0],
-        tensors: vec![place("x", Role::Input), place("y", Role::Input), place("z", Role::Output)],
-    }
+    let case: Case = format!("add/f32/rows=1,cols={cols}").parse().unwrap();
+    let tensors = vec![place("x", Role::Input), place("y", Role::Input), place("z", Role::Output)];
+    Prepare { cores: vec![0], ..Prepare::of(&case, implementation, tensors) }
 }
 
 /// A runner with one honest row and some that are not.

@@ -153,7 +153,7 @@ fn what_is_not_offered_is_unsupported() {
     assert_eq!(kind(&add("test/other", 10)), RefusalKind::Unsupported);
     let other = Prepare { operation: "softmax".to_owned(), ..add("test/sum", 10) };
     assert_eq!(kind(&other), RefusalKind::Unsupported);
-    let other = Prepare { dtype: roofline_runner::Dtype::F64, ..add("test/sum", 10) };
+    let other = Prepare { precision: "f64".to_owned(), ..add("test/sum", 10) };
     assert_eq!(kind(&other), RefusalKind::Unsupported);
     assert_eq!(kind(&add("test/types", 10)), RefusalKind::Unsupported);
 }

@@ -29,7 +29,7 @@ fn offers_cover_every_form() {
         let offers: Vec<_> =
             hello.offers.iter().filter(|offer| is_kernel(offer) && offer.operation == form).collect();
         assert!(offers.iter().any(|offer| offer.parallel) && offers.iter().any(|offer| !offer.parallel));
-        assert!(offers.iter().all(|offer| offer.dtypes.contains(&Dtype::Bf16)), "{form}");
+        assert!(offers.iter().all(|offer| offer.dtypes.iter().any(|id| id == "bf16")), "{form}");
     }
 }
 
@@ -60,14 +60,16 @@ fn every_form_and_dtype_has_limits() {
     let hello: Hello = start().ask(Ask::Hello { protocol: VERSION }).unwrap();
     for operation in OPERATIONS {
         for form in operation.forms() {
-            for (dtype, _) in operation.precisions {
+            for precision in operation.precisions {
                 let has = |family: &str| {
                     let mut offers = hello.offers.iter().filter(|offer| offer.operation == form);
-                    offers.any(|o| o.implementation.starts_with(family) && o.dtypes.contains(dtype))
+                    offers.any(|o| {
+                        o.implementation.starts_with(family) && o.dtypes.iter().any(|id| id == precision.id)
+                    })
                 };
-                assert!(has("limit/traffic-"), "{form} of {dtype}");
+                assert!(has("limit/traffic-"), "{form} of {precision}");
                 // Plain Rust has no unit of its own for products of i8.
-                assert!(has("limit/compute-") || *dtype == Dtype::I8, "{form} of {dtype}");
+                assert!(has("limit/compute-") || precision.dtype == Dtype::I8, "{form} of {precision}");
             }
         }
     }
@@ -92,19 +94,7 @@ fn every_offer_launches() {
                 size: 4096,
                 path: None,
             });
-            let request = Prepare {
-                case: case.to_string(),
-                operation: case.operation.name.to_owned(),
-                variant: case.variant.to_owned(),
-                dtype: case.dtype,
-                accumulator: case.accumulator,
-                axes: case.axes(),
-                implementation: offer.implementation.clone(),
-                device: "cpu".to_owned(),
-                threads: 1,
-                cores: Vec::new(),
-                tensors: places.collect(),
-            };
+            let request = Prepare::of(&case, &offer.implementation, places.collect());
             let files: Vec<File> = request.tensors.iter().map(|p| memory(4096, 0, &[], p.role)).collect();
             let output = files.last().unwrap();
             output.write_all_at(&[0x7f; 4096], 0).unwrap();

@@ -65,10 +65,8 @@ fn offered(args: &Job, spec: &RunnerSpec, case: &Case, implementation: &str) -> 
         };
         return Err(Problem::usage(format!("there is no `{implementation}` for `{form}`"), hint));
     };
-    if !offer.dtypes.contains(&case.dtype) {
-        let dtypes: Vec<&str> = offer.dtypes.iter().map(|dtype| dtype.name()).collect();
-        let why = format!("`{implementation}` does not offer {form} in {}", case.dtype);
-        return Err(Problem::usage(why, format!("it has {}", dtypes.join(", "))));
-    }
-    Ok(())
+    offer.takes(case).map_err(|lacks| {
+        let why = format!("`{implementation}` {lacks}");
+        Problem::usage(why, format!("it has {}", offer.dtypes.join(", ")))
+    })
 }

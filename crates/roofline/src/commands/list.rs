@@ -5,6 +5,7 @@ use crate::commands::offers;
 use crate::error::Problem;
 use crate::{places, select};
 use roofline_conductor::plan::is_limit;
+use roofline_core::case::number;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::protocol::Hello;
 use roofline_report::{FOLDERS, FORMATS, READERS};
@@ -67,14 +68,25 @@ fn operations(forms: &[(&str, &str)]) -> String {
     for operation in
         OPERATIONS.iter().filter(|operation| operation.forms().any(|form| is_wanted(forms, &form)))
     {
-        let dtypes: Vec<&str> = operation.precisions.iter().map(|(dtype, _)| dtype.name()).collect();
         let axes: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
         let _ = writeln!(text, "{:<10} {}", operation.name, operation.about);
         for variant in operation.variants {
             let form = roofline_core::ops::form(operation.name, variant.name);
             let _ = writeln!(text, "{:<10}   {form}: {}", "", variant.about);
         }
-        let _ = writeln!(text, "{:<10}   axes {}; {}", "", axes.join(", "), dtypes.join(", "));
+        let _ = writeln!(text, "{:<10}   axes {}; {}", "", axes.join(", "), operation.precision_ids());
+        for param in operation.params {
+            let (least, most) = (number(param.range.0), number(param.range.1));
+            let (name, default) = (param.name, number(param.default));
+            let _ = writeln!(
+                text,
+                "{:<10}   {name}: {}; {least} to {most}, {default} if not given",
+                "", param.about
+            );
+        }
+        if !operation.legal.is_empty() {
+            let _ = writeln!(text, "{:<10}   defined where {}", "", operation.legal);
+        }
     }
     text
 }
@@ -97,7 +109,6 @@ fn lines(hello: &Hello, forms: &[(&str, &str)]) -> String {
     // Probes have every operation; they bound implementations and are none.
     let offers = hello.offers.iter().filter(|offer| !is_limit(&offer.implementation));
     for offer in offers.filter(|offer| is_wanted(forms, &offer.operation)) {
-        let dtypes: Vec<&str> = offer.dtypes.iter().map(|dtype| dtype.name()).collect();
         let requires = match offer.requires.as_str() {
             "" => String::new(),
             condition => format!("; requires {condition}"),
@@ -107,7 +118,7 @@ fn lines(hello: &Hello, forms: &[(&str, &str)]) -> String {
             "{:<20} {:<10} {:<16} {}{requires}",
             offer.implementation,
             offer.operation,
-            dtypes.join(","),
+            offer.dtypes.join(","),
             offer.about
         );
     }

@@ -319,7 +319,7 @@ fn describe(plan: &Plan, budget: Option<Duration>) -> String {
     for planned in &plan.cases {
         for row in &planned.rows {
             let note = match row.requires.admits(&planned.case) {
-                _ if !row.offered => "  (unsupported)".to_owned(),
+                _ if row.lacks.is_some() => "  (unsupported)".to_owned(),
                 Err(why) => format!("  (unsupported: {why})"),
                 Ok(()) => String::new(),
             };

@@ -45,6 +45,8 @@ fn malformed_case_ids_say_what_is_wrong_with_them() {
         ("add/i8/rows=1,cols=2", "`add` is not defined for `i8`", "f32, bf16, f16, f64"),
         ("add/f33/rows=1,cols=2", "unknown dtype `f33`", "did you mean"),
         ("sofmax/f32/rows=1,cols=2", "unknown operation `sofmax`", "did you mean `softmax`?"),
+        ("rms-norm/f32/rows=1,cols=2,eps=-1", "`-1` is not a value of `eps`", "from 0 to 1"),
+        ("matmul/f32+f16/m=1,n=1,k=1", "`matmul` is not defined for `f32+f16`", "f16+f16"),
         ("add/f32/rows=1,cols=2/threads=0", "`0` is not a number of threads", "1 to 4096"),
         ("add/f32/rows=1,cols=2/speed=11", "does not understand `speed=11`", "`threads=N`"),
         ("add/f32/rows=1,cols=2/device=tpu", "`tpu` is no device", "`device=cuda:N`"),

@@ -3,11 +3,12 @@
 use roofline_core::case::Case;
 use roofline_core::fill::Fill;
 use roofline_core::judge::judge;
-use roofline_core::ops::{Problem, Tensor, View};
+use roofline_core::ops::Problem;
 use roofline_core::protocol::{
     Answerable, Ask, MAX_LINE, Place, Prepare, Question, RefusalKind, Role, parse_answer,
 };
 use roofline_core::record::Status;
+use roofline_core::tensor::{Tensor, View};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::IoSlice;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -189,17 +190,9 @@ impl Instance {
     pub(crate) fn prepare(&self, process: &mut Process, implementation: &str) -> Result<(), Fall> {
         let case = &self.case;
         let request = Prepare {
-            case: case.to_string(),
-            operation: case.operation.name.to_owned(),
-            variant: case.variant.to_owned(),
-            dtype: case.dtype,
-            accumulator: case.accumulator,
-            axes: case.axes(),
-            implementation: implementation.to_owned(),
-            device: "cpu".to_owned(),
             threads: case.threads,
             cores: vec![0],
-            tensors: self.places.clone(),
+            ..Prepare::of(case, implementation, self.places.clone())
         };
         let _: roofline_core::protocol::Prepared =
             process.ask(Ask::Prepare(Box::new(request)), &self.files)?;
@@ -215,7 +208,7 @@ impl Instance {
         {
             let mut bytes = vec![0xff; tensor.bytes()];
             if tensor.role == Role::Input {
-                let content = case.operation.content(case, fill, seed, index, tensor);
+                let content = case.operation.filling(fill, seed, index, tensor);
                 content.write(0..tensor.elements(), &mut bytes);
             }
             file.write_all_at(&bytes, place.offset).unwrap();
@@ -236,11 +229,12 @@ impl Instance {
             .collect();
         let view = |i: usize| View { dtype: self.tensors[i].dtype, bytes: &contents[i] };
         let last = contents.len() - 1;
-        let problem = Problem { case: &self.case, fill: self.fill, inputs: (0..last).map(view).collect() };
+        let inputs = (0..last).map(view).collect();
+        let problem = Problem { case: &self.case, fill: self.fill, inputs, launches: 1 };
         let (rows, cols) = (self.tensors[last].shape[0], self.tensors[last].shape[1]);
         let judged = if rows * cols > 1 << 19 { rows / 3..rows / 3 + 20 } else { 0..rows };
         let wanted: Vec<usize> = (judged.start * cols..judged.end * cols).collect();
-        let expected = (self.case.operation.reference)(&problem, &wanted);
+        let expected = self.case.operation.judged.reference(&problem, 0, &wanted);
         let got = view(last).line(wanted[0], 1, wanted.len());
         let Tensor { dtype, shape, .. } = &self.tensors[last];
         let judgement = judge(*dtype, shape, &wanted, &got, &expected, None, 1.0);

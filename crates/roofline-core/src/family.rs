@@ -1,0 +1,35 @@
+//! Families of operations: a formula over one element or one line makes the whole operation.
+//!
+//! [`elementwise`] and [`rowwise`] turn a formula over [`Number`](crate::number::Number)s into expected values
+//! with their bounds, into emulated kernels, reach and work. An ordinary operation is the formula, its name, and
+//! what differs from the family's row.
+
+pub mod elementwise;
+pub mod rowwise;
+mod space;
+
+pub use elementwise::Element;
+pub use rowwise::{Line, Rowwise};
+pub use space::Space;
+
+use crate::case::Case;
+use crate::number::Counts;
+use crate::ops::Work;
+use crate::tensor::Role;
+use crate::units::Bytes;
+
+/// Work of `times` evaluations of a formula, with each input read and each output written once.
+fn work(case: &Case, counts: Counts, times: u64) -> Work {
+    let tensors = (case.operation.tensors)(case);
+    let bytes = |is_meant: fn(Role) -> bool| {
+        let meant = tensors.iter().filter(|tensor| is_meant(tensor.role));
+        Bytes(meant.map(|tensor| tensor.bytes() as u64).sum())
+    };
+    Work {
+        multiply_adds: counts.multiply_adds * times,
+        simple: counts.simple * times,
+        special: counts.special * times,
+        read: bytes(Role::is_input),
+        written: bytes(|role| role == Role::Output),
+    }
+}

@@ -1,0 +1,278 @@
+//! Operations that compute each output line, or one number for it, from the input lines at its place.
+
+use super::{Space, elementwise, work};
+use crate::arithmetic::Arithmetic;
+use crate::case::Case;
+use crate::dtype::Dtype;
+use crate::fill::Fill;
+use crate::number::{Counts, Number, Steps};
+use crate::ops::{Axis, Expected, Judged, Operation, Problem, Reach, Work};
+use crate::tensor::Tensor;
+use std::collections::BTreeMap;
+
+/// A formula of one line: the elements of output number `output` along it, or the one that it has there.
+pub type Formula = for<'a> fn(&Line<'a>, output: usize) -> Vec<Number<'a>>;
+
+/// How lines are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Rowwise {
+    pub formula: Formula,
+    /// Inputs whose elements reach only what stands at their own place, as weights do.
+    pub pointwise: &'static [usize],
+    /// The dimension that lines run along, counted from the last.
+    pub dimension: fn(&Case) -> usize,
+}
+
+/// Lines along the last dimension, whose inputs all reach all of it.
+pub const fn rows(formula: Formula) -> Judged {
+    Judged::Rowwise(Rowwise { formula, pointwise: &[], dimension: |_| 0 })
+}
+
+pub const ROWS: &[Axis] =
+    &[Axis { name: "rows", about: "independent rows" }, Axis { name: "cols", about: "length of a row" }];
+
+/// The row of y from x over rows, to which an operation adds name, formula and whatever differs.
+pub const UNARY: Operation =
+    Operation { axes: ROWS, work: work_of, judged: rows(|line, _| line.all(0)), ..elementwise::UNARY };
+
+/// The same with one number for each row.
+pub const REDUCTION: Operation = Operation {
+    tensors: |case| {
+        let (rows, cols) = (case.axis("rows"), case.axis("cols"));
+        vec![
+            Tensor::input("x", case.dtype(), &[rows, cols]).step(visible(case, cols)),
+            Tensor::output("y", case.precision.output, &[rows]).beside(&[rows, 1]),
+        ]
+    },
+    ..UNARY
+};
+
+/// A change that is seen in a sum of so many numbers of unit size, whatever the order.
+pub fn visible(case: &Case, terms: usize) -> f64 {
+    (16.0 * terms as f64 * case.precision.accumulator.unit_roundoff()).max(1.0)
+}
+
+/// The inputs of one line.
+#[derive(Clone, Copy)]
+pub struct Line<'a> {
+    problem: Option<&'a Problem<'a>>,
+    case: &'a Case,
+    space: &'a Space,
+    /// Its point at the beginning, and the dimension that it runs along.
+    start: &'a [usize],
+    dimension: usize,
+    length: usize,
+    steps: &'a Steps,
+}
+
+impl<'a> Line<'a> {
+    /// All elements of an input along the line.
+    pub fn all(&self, tensor: usize) -> Vec<Number<'a>> {
+        self.raw(tensor).into_iter().map(|value| self.steps.input(value)).collect()
+    }
+
+    /// The same as plain numbers.
+    pub fn raw(&self, tensor: usize) -> Vec<f64> {
+        let Some(problem) = self.problem else { return vec![0.5; self.length] };
+        let first = self.space.element(tensor, self.start);
+        problem.inputs[tensor].line(first, self.space.stride(tensor, self.dimension), self.length)
+    }
+
+    /// The one element that an input has for the line.
+    pub fn one(&self, tensor: usize) -> Number<'a> {
+        self.steps.input(self.one_raw(tensor))
+    }
+
+    /// The same as a plain number: an index, a seed.
+    pub fn one_raw(&self, tensor: usize) -> f64 {
+        let Some(problem) = self.problem else { return 0.0 };
+        problem.inputs[tensor].get(self.space.element(tensor, self.start))
+    }
+
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Where the line begins, a number for each dimension.
+    pub fn start(&self) -> &'a [usize] {
+        self.start
+    }
+
+    pub fn case(&self) -> &'a Case {
+        self.case
+    }
+
+    pub fn steps(&self) -> &'a Steps {
+        self.steps
+    }
+
+    /// A parameter of the case.
+    pub fn param(&self, name: &str) -> f64 {
+        self.case.param(name)
+    }
+
+    pub fn variant(&self) -> &'static str {
+        self.case.variant
+    }
+
+    /// A constant of the formula.
+    pub fn number(&self, value: f64) -> Number<'a> {
+        self.steps.constant(value)
+    }
+
+    pub fn sum(&self, terms: &[Number<'a>]) -> Number<'a> {
+        self.steps.sum(terms)
+    }
+
+    pub fn max(&self, terms: &[Number<'a>]) -> Number<'a> {
+        self.steps.max(terms)
+    }
+
+    /// The sum of the squares.
+    pub fn squares(&self, terms: &[Number<'a>]) -> Number<'a> {
+        self.steps.dot(terms, terms)
+    }
+
+    /// The mean of the terms.
+    pub fn mean(&self, terms: &[Number<'a>]) -> Number<'a> {
+        self.sum(terms) / terms.len() as f64
+    }
+}
+
+/// What is the same for all lines of a case.
+struct Lines<'a> {
+    problem: &'a Problem<'a>,
+    tensors: Vec<Tensor>,
+    space: Space,
+    dimension: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn of(rowwise: &Rowwise, problem: &'a Problem<'a>) -> Lines<'a> {
+        let (tensors, space, dimension) = laid_out(rowwise, problem.case);
+        Lines { problem, tensors, space, dimension }
+    }
+
+    /// Position of an output among the tensors.
+    fn output(&self, number: usize) -> usize {
+        self.tensors.iter().filter(|tensor| tensor.role.is_input()).count() + number
+    }
+
+    /// Evaluates the lines that the wanted elements of an output are on, each once.
+    fn evaluate<T: Clone>(
+        &self,
+        formula: Formula,
+        steps: &Steps,
+        output: usize,
+        wanted: &[usize],
+        result: impl Fn(Number) -> T,
+    ) -> Vec<T> {
+        let tensor = self.output(output);
+        let mut by_line: BTreeMap<Vec<usize>, Vec<(usize, usize)>> = BTreeMap::new();
+        for (place, index) in wanted.iter().enumerate() {
+            let mut point = self.space.point(tensor, *index);
+            let along = std::mem::take(&mut point[self.dimension]);
+            by_line.entry(point).or_default().push((place, along));
+        }
+        let mut results: Vec<Option<T>> = vec![None; wanted.len()];
+        for (start, places) in by_line {
+            let line = Line {
+                problem: Some(self.problem),
+                case: self.problem.case,
+                space: &self.space,
+                start: &start,
+                dimension: self.dimension,
+                length: self.space.shape[self.dimension],
+                steps,
+            };
+            let numbers = formula(&line, output);
+            for (place, along) in places {
+                results[place] = Some(result(numbers[along]));
+            }
+        }
+        results.into_iter().flatten().collect()
+    }
+}
+
+fn laid_out(rowwise: &Rowwise, case: &Case) -> (Vec<Tensor>, Space, usize) {
+    let tensors = (case.operation.tensors)(case);
+    let space = Space::of(&tensors);
+    let dimension = space.shape.len() - 1 - (rowwise.dimension)(case);
+    (tensors, space, dimension)
+}
+
+pub(crate) fn reference(
+    rowwise: &Rowwise,
+    problem: &Problem,
+    output: usize,
+    wanted: &[usize],
+) -> Vec<Expected> {
+    let lines = Lines::of(rowwise, problem);
+    let format = lines.tensors[lines.output(output)].dtype;
+    let same = Dtype::format(format) == problem.case.precision.accumulator.format;
+    let steps = Steps::of(problem.case, problem.fill);
+    lines.evaluate(rowwise.formula, &steps, output, wanted, |number| Expected {
+        value: number.value,
+        soft: number.soft(same),
+    })
+}
+
+pub(crate) fn emulate(rowwise: &Rowwise, problem: &Problem, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
+    let lines = Lines::of(rowwise, problem);
+    let steps = Steps::emulating(problem.case, problem.fill, arithmetic);
+    let outputs = lines.tensors.iter().filter(|tensor| !tensor.role.is_input());
+    let emulated = outputs.enumerate().map(|(output, tensor)| {
+        let all: Vec<usize> = (0..tensor.elements()).collect();
+        lines.evaluate(rowwise.formula, &steps, output, &all, |number| number.emulated)
+    });
+    emulated.collect()
+}
+
+/// What stands at the element's own place comes first: there a change shows most.
+pub(crate) fn reach(rowwise: &Rowwise, case: &Case, tensor: usize, element: usize) -> Vec<Reach> {
+    let (tensors, space, dimension) = laid_out(rowwise, case);
+    let inputs = tensors.iter().filter(|tensor| tensor.role.is_input()).count();
+    let along = (!rowwise.pointwise.contains(&tensor)).then_some(dimension);
+    let ways = std::iter::once(None).chain(along.map(Some));
+    let outputs = ways.flat_map(|along| (inputs..tensors.len()).map(move |output| (along, output)));
+    let reached = outputs.flat_map(|(along, output)| {
+        let reached = space.reach(tensor, element, output, along);
+        reached.into_iter().map(move |reach| Reach { output: output - inputs, ..reach })
+    });
+    reached.collect()
+}
+
+/// What the formula does for a line of this length, told from lines of two and three elements.
+fn counts(rowwise: &Rowwise, case: &Case, outputs: usize, length: u64) -> Counts {
+    let (_, space, dimension) = laid_out(rowwise, case);
+    let of = |length: usize| {
+        let steps = Steps::of(case, Fill::Uniform);
+        let start = vec![0; space.shape.len()];
+        let line =
+            Line { problem: None, case, space: &space, start: &start, dimension, length, steps: &steps };
+        (0..outputs).for_each(|output| drop((rowwise.formula)(&line, output)));
+        steps.counts()
+    };
+    let (two, three) = (of(2), of(3));
+    let grown = |two: u64, three: u64| (two + length * (three - two)).saturating_sub(2 * (three - two));
+    Counts {
+        multiply_adds: grown(two.multiply_adds, three.multiply_adds),
+        simple: grown(two.simple, three.simple),
+        special: grown(two.special, three.special),
+    }
+}
+
+/// What the formula does, once for each line.
+pub fn work_of(case: &Case) -> Work {
+    let Judged::Rowwise(rowwise) = &case.operation.judged else {
+        unreachable!("the work of a rowwise operation is that of its formula")
+    };
+    let (tensors, space, dimension) = laid_out(rowwise, case);
+    let outputs = tensors.iter().filter(|tensor| !tensor.role.is_input()).count();
+    let length = space.shape[dimension].max(1);
+    work(case, counts(rowwise, case, outputs, length as u64), (space.points() / length) as u64)
+}

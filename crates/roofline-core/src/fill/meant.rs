@@ -1,0 +1,92 @@
+//! Contents of tensors that hold no plain values: indices, offsets, scales, seeds, codes, numbers of a domain.
+//!
+//! Families choose among what is legal: extremes are the ends of it, ramps rise, the rest is drawn.
+
+use super::{Fill, Filling};
+use crate::format::power_of_two;
+use crate::tensor::Content;
+
+/// Of the elements that may stand for none, one in so many does.
+const NONES: u64 = 8;
+
+impl Filling {
+    /// Element `index` of a tensor of other content than values, from its random bits.
+    pub(super) fn meant(&self, index: usize, bits: u64) -> Option<f64> {
+        let at_an_end = self.fill == Fill::Extreme;
+        let rises = matches!(self.fill, Fill::Ramp | Fill::OneHot);
+        let unit = (bits >> 11) as f64 * power_of_two(-53);
+        match self.content {
+            Content::Values { .. } => None,
+            Content::Within { low, .. } if at_an_end && bits & 1 == 0 => Some(low),
+            Content::Within { high, .. } if at_an_end => Some(high),
+            Content::Within { low, high } => Some(low + unit * (high - low)),
+            Content::Indices { none: Some(none), .. }
+                if self.fill != Fill::Uniform && bits >> 8 & (NONES - 1) == 0 =>
+            {
+                Some(f64::from(none))
+            }
+            Content::Indices { below, .. } => Some(match below.max(1) {
+                below if at_an_end => {
+                    if bits & 1 == 0 {
+                        0.0
+                    } else {
+                        (below - 1) as f64
+                    }
+                }
+                below if rises => (index as u64 % below) as f64,
+                below => ((u128::from(bits) * u128::from(below)) >> 64) as f64,
+            }),
+            Content::Offsets { total } => Some(self.offset(index, total, at_an_end, unit)),
+            Content::Scales => {
+                let exponent = if at_an_end { (bits & 15) as i32 - 8 } else { 0 };
+                Some((0.5 + unit) * power_of_two(exponent))
+            }
+            Content::Seed => Some((bits >> 33) as f64),
+            Content::Codes => Some(f64::from((bits >> 56) as i8)),
+        }
+    }
+
+    /// Parts of about one length; at the extreme all but the first are empty.
+    fn offset(&self, index: usize, total: u64, at_an_end: bool, unit: f64) -> f64 {
+        let last = self.elements.saturating_sub(1);
+        match index {
+            0 => 0.0,
+            _ if index >= last || at_an_end => total as f64,
+            // Each within its own part, so that they rise whatever is drawn.
+            _ => ((index as f64 + unit - 0.5) * total as f64 / last as f64).floor(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dtype::Dtype;
+
+    fn values(fill: Fill, content: Content, elements: usize) -> Vec<f64> {
+        let dtype =
+            if matches!(content, Content::Scales | Content::Within { .. }) { Dtype::F32 } else { Dtype::I32 };
+        let filling = Filling { fill, seed: 5, tensor: 0, dtype, row: 7, elements, content };
+        let mut bytes = vec![0; elements * dtype.size()];
+        filling.write(0..elements, &mut bytes);
+        (0..elements).map(|i| dtype.read(&bytes, i)).collect()
+    }
+
+    #[test]
+    fn every_family_is_legal() {
+        for fill in Fill::ALL {
+            let indices = values(*fill, Content::Indices { below: 10, none: Some(-100) }, 500);
+            assert!(
+                indices.iter().all(|x| *x == -100.0 || (0.0..10.0).contains(x) && x.fract() == 0.0),
+                "{fill}"
+            );
+            assert!(indices.iter().filter(|x| **x >= 0.0).count() > 300, "{fill}");
+            let offsets = values(*fill, Content::Offsets { total: 900 }, 101);
+            assert!(offsets.is_sorted() && offsets[0] == 0.0 && offsets[100] == 900.0, "{fill}: {offsets:?}");
+            let within = values(*fill, Content::Within { low: 0.01, high: 10.0 }, 500);
+            assert!(within.iter().all(|x| (0.0099..=10.0).contains(x)), "{fill}");
+            assert!(values(*fill, Content::Scales, 100).iter().all(|x| *x > 0.0 && *x < 400.0), "{fill}");
+            assert!(values(*fill, Content::Seed, 100).iter().all(|x| *x >= 0.0), "{fill}");
+        }
+    }
+}

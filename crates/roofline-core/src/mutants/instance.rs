@@ -1,0 +1,137 @@
+//! A case with content, what its outputs must be, and the judge over all of them.
+
+use crate::arithmetic::Arithmetic;
+use crate::case::Case;
+use crate::fill::Fill;
+use crate::format;
+use crate::judge::{Judgement, judge};
+use crate::ops::{Expected, Judged, Problem};
+use crate::tensor::{Content, Tensor, View};
+
+/// A value that no operation here gives on these inputs.
+pub(super) const POISON: f64 = -96.0;
+
+pub(super) struct Instance<'a> {
+    pub case: &'a Case,
+    fill: Fill,
+    pub inputs: Vec<(Tensor, Vec<u8>)>,
+    pub outputs: Vec<Tensor>,
+    /// By output; none where only a property holds.
+    expected: Vec<Vec<Expected>>,
+}
+
+impl<'a> Instance<'a> {
+    pub(super) fn new(case: &'a Case, fill: Fill, seed: u64) -> Instance<'a> {
+        let operation = case.operation;
+        let (tensors, outputs): (Vec<Tensor>, Vec<Tensor>) =
+            (operation.tensors)(case).into_iter().partition(|tensor| tensor.role.is_input());
+        let inputs = tensors.into_iter().enumerate().map(|(index, tensor)| {
+            let mut bytes = vec![0; tensor.bytes()];
+            operation.filling(fill, seed, index, &tensor).write(0..tensor.elements(), &mut bytes);
+            (tensor, bytes)
+        });
+        let mut instance = Instance { case, fill, inputs: inputs.collect(), outputs, expected: Vec::new() };
+        let expected = instance.outputs.iter().enumerate().map(|(output, tensor)| {
+            let all: Vec<usize> = (0..tensor.elements()).collect();
+            operation.judged.reference(&instance.problem(), output, &all)
+        });
+        instance.expected = expected.collect();
+        instance
+    }
+
+    pub(super) fn problem(&self) -> Problem<'_> {
+        let inputs = self.inputs.iter().map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes });
+        Problem { case: self.case, fill: self.fill, inputs: inputs.collect(), launches: 1 }
+    }
+
+    pub(super) fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
+        self.case.operation.judged.emulate(&self.problem(), arithmetic)
+    }
+
+    pub(super) fn honest(&self) -> Vec<Vec<f64>> {
+        self.emulate(&Arithmetic::declared(self.case))
+    }
+
+    /// The expected values themselves; `None` where there are none.
+    pub(super) fn exact(&self) -> Option<Vec<Vec<f64>>> {
+        let values = |expected: &Vec<Expected>| expected.iter().map(|expected| expected.value).collect();
+        let is_judged = !matches!(self.case.operation.judged, Judged::Property(_));
+        is_judged.then(|| self.expected.iter().map(values).collect())
+    }
+
+    pub(super) fn expected(&self, output: usize, index: usize) -> Option<Expected> {
+        self.expected[output].get(index).copied()
+    }
+
+    /// What an honest kernel gives for a spoiled first input; `None` where that holds no values.
+    pub(super) fn with_input(&self, spoil: fn(&mut Vec<f64>, &Tensor)) -> Option<Vec<Vec<f64>>> {
+        let (first, bytes) = self.inputs.first()?;
+        if !matches!(first.content, Content::Values { .. }) {
+            return None;
+        }
+        let mut values: Vec<f64> = (0..first.elements()).map(|i| first.dtype.read(bytes, i)).collect();
+        spoil(&mut values, first);
+        let mut bytes = vec![0; first.bytes()];
+        values.iter().enumerate().for_each(|(i, x)| first.dtype.write(&mut bytes, i, *x));
+        let mut problem = self.problem();
+        problem.inputs[0].bytes = &bytes;
+        Some(self.case.operation.judged.emulate(&problem, &Arithmetic::declared(self.case)))
+    }
+
+    /// The bytes that a kernel with these results leaves behind.
+    pub(super) fn written(&self, outputs: &[Vec<f64>]) -> Vec<Vec<u8>> {
+        let write = |(tensor, values): (&Tensor, &Vec<f64>)| {
+            let mut bytes = vec![0; tensor.bytes()];
+            values.iter().enumerate().for_each(|(i, y)| tensor.dtype.write(&mut bytes, i, *y));
+            bytes
+        };
+        self.outputs.iter().zip(outputs).map(write).collect()
+    }
+
+    /// Elements that two kernels leave otherwise.
+    pub(super) fn differing(&self, one: &[Vec<f64>], other: &[Vec<f64>]) -> usize {
+        let (one, other) = (self.written(one), self.written(other));
+        let sizes = self.outputs.iter().map(|tensor| tensor.dtype.size());
+        let counts = sizes.zip(one.iter().zip(&other)).map(|(size, (one, other))| {
+            one.chunks(size).zip(other.chunks(size)).filter(|(one, other)| one != other).count()
+        });
+        counts.sum()
+    }
+
+    pub(super) fn judge(&self, outputs: &[Vec<f64>], loosen: f64) -> Judgement {
+        let written = self.written(outputs);
+        let views: Vec<View> = self
+            .outputs
+            .iter()
+            .zip(&written)
+            .map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes })
+            .collect();
+        if let Judged::Property(property) = self.case.operation.judged {
+            let held = (property.check)(&self.problem(), &views);
+            return Judgement { checked: 1, failed: usize::from(held.is_err()), ..Judgement::default() };
+        }
+        let mut all = Judgement::default();
+        for ((tensor, view), expected) in self.outputs.iter().zip(&views).zip(&self.expected) {
+            let wanted: Vec<usize> = (0..tensor.elements()).collect();
+            let got: Vec<f64> = wanted.iter().map(|i| view.get(*i)).collect();
+            let Tensor { dtype, shape, .. } = tensor;
+            all = all.and(judge(*dtype, shape, &wanted, &got, expected, Some(POISON), loosen));
+        }
+        all
+    }
+
+    /// An output of numbers next to the right ones towards zero.
+    pub(super) fn truncated(&self, output: usize) -> Option<Vec<f64>> {
+        let format = self.outputs[output].dtype.format().unwrap_or(format::F64);
+        let truncate = |expected: &Expected| {
+            let rounded = format.round(expected.value);
+            if rounded.abs() <= expected.value.abs() {
+                return rounded;
+            }
+            let spacing = 2.0 * format.unit_roundoff() * rounded.abs();
+            format.round(rounded - (spacing / 2.0).copysign(rounded))
+        };
+        let expected = self.expected.get(output).filter(|expected| !expected.is_empty())?;
+        Some(expected.iter().map(truncate).collect())
+    }
+}

@@ -1,0 +1,318 @@
+//! Numbers of a formula: what each is, how far a kernel may be from it, and what an emulated kernel gets.
+//!
+//! A formula is written once, over [`Number`]s, with the usual signs. Its f64 value, the model of a kernel's
+//! internal error, its emulation in another precision and the count of its operations all follow from the same
+//! steps. The model is a running error analysis: a step hands on what its operands may be off by and adds its
+//! own rounding; sums add the walk of their roundings (`bound.rs`).
+
+use crate::arithmetic::Arithmetic;
+use crate::bound::{self, Walk};
+use crate::case::Case;
+use crate::fill::Fill;
+use std::cell::Cell;
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+/// What all steps of one evaluation share.
+#[derive(Debug)]
+pub struct Steps {
+    walk: Walk,
+    unit: f64,
+    tiny: f64,
+    most: f64,
+    /// Rounds for the emulation; `None` leaves it out.
+    emulated: Option<Arithmetic>,
+    counts: Cell<Counts>,
+}
+
+/// Operations that were done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub multiply_adds: u64,
+    pub simple: u64,
+    pub special: u64,
+}
+
+impl Steps {
+    /// For expected values.
+    pub fn of(case: &Case, fill: Fill) -> Steps {
+        let accumulator = case.precision.accumulator;
+        Steps {
+            walk: Walk { accumulator, order_matters: fill.order_matters() },
+            unit: accumulator.unit_roundoff(),
+            tiny: accumulator.smallest_subnormal(),
+            most: accumulator.max_finite(),
+            emulated: None,
+            counts: Cell::default(),
+        }
+    }
+
+    /// For what a kernel of this arithmetic gets.
+    pub fn emulating(case: &Case, fill: Fill, arithmetic: &Arithmetic) -> Steps {
+        Steps { emulated: Some(*arithmetic), ..Steps::of(case, fill) }
+    }
+
+    pub fn counts(&self) -> Counts {
+        self.counts.get()
+    }
+
+    /// An element of an input, which is what it is.
+    pub fn input(&self, value: f64) -> Number<'_> {
+        let emulated = self.emulated.map_or(value, |arithmetic| arithmetic.input(value));
+        Number { value, inherited: 0.0, rounding: 0.0, emulated, steps: self }
+    }
+
+    /// A constant of the formula, which the accumulator may have to round.
+    pub fn constant(&self, value: f64) -> Number<'_> {
+        let held = self.walk.accumulator.format.map_or(value, |format| format.round(value));
+        let inherited = if held == value { 0.0 } else { self.unit * value.abs() };
+        let emulated = self.emulated.map_or(value, |arithmetic| arithmetic.round(value));
+        Number { value, inherited, rounding: 0.0, emulated, steps: self }
+    }
+
+    /// The sum of terms, in whatever order.
+    pub fn sum<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
+        self.count(|counts| counts.simple += terms.len() as u64);
+        self.total(terms, |term| term.value, |term| term.emulated)
+    }
+
+    /// The sum of products, fused.
+    pub fn dot<'a>(&'a self, left: &[Number<'a>], right: &[Number<'a>]) -> Number<'a> {
+        self.count(|counts| counts.multiply_adds += left.len() as u64);
+        let products: Vec<Number> = left
+            .iter()
+            .zip(right)
+            .map(|(a, b)| {
+                let inherited = a.value.abs() * b.error() + b.value.abs() * a.error();
+                let emulated = a.emulated * b.emulated;
+                Number { value: a.value * b.value, inherited, rounding: 0.0, emulated, steps: self }
+            })
+            .collect();
+        self.total(&products, |term| term.value, |term| term.emulated)
+    }
+
+    fn total<'a>(
+        &'a self,
+        terms: &[Number<'a>],
+        value: fn(&Number) -> f64,
+        emulated: fn(&Number) -> f64,
+    ) -> Number<'a> {
+        let mut walked = self.walk.start();
+        let (mut errors, mut squares) = (0.0, 0.0);
+        for term in terms {
+            walked.step(value(term));
+            let error = term.error();
+            errors += error;
+            squares += error * error;
+        }
+        // Errors of terms that nothing ties together cancel as roundings do.
+        let together = bound::Z * (squares / 3.0_f64).sqrt();
+        let inherited = if self.walk.order_matters { errors } else { together.min(errors) };
+        let emulated = match self.emulated {
+            Some(arithmetic) => arithmetic.sum(&terms.iter().map(emulated).collect::<Vec<_>>()),
+            None => walked.sum,
+        };
+        let total = Number { value: walked.sum, inherited, rounding: 0.0, emulated, steps: self };
+        // One term alone is no sum.
+        let own = if terms.len() > 1 { walked.error() } else { 0.0 };
+        Number { inherited: inherited + own, ..total }.held()
+    }
+
+    /// The largest, with NaN carried along; minus infinity of none.
+    pub fn max<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
+        terms.iter().fold(self.input(f64::NEG_INFINITY), |most, term| most.max(*term))
+    }
+
+    fn count(&self, add: impl FnOnce(&mut Counts)) {
+        let mut counts = self.counts.get();
+        add(&mut counts);
+        self.counts.set(counts);
+    }
+}
+
+/// A number in the middle of a formula.
+#[derive(Clone, Copy, Debug)]
+pub struct Number<'a> {
+    pub value: f64,
+    /// What the last step took over from its operands.
+    inherited: f64,
+    /// What the last step rounded off itself.
+    rounding: f64,
+    /// What a kernel of the emulated arithmetic has here.
+    pub emulated: f64,
+    steps: &'a Steps,
+}
+
+impl<'a> Number<'a> {
+    /// How far a kernel may be off, the last rounding included.
+    pub fn error(&self) -> f64 {
+        self.inherited + self.rounding
+    }
+
+    /// The model of the error of a result: its last rounding is that of the output where the types are one.
+    pub fn soft(&self, rounds_to_output: bool) -> f64 {
+        let error = if rounds_to_output { self.inherited } else { self.error() };
+        // What passes every number of the accumulator is infinite there, or nearly what it is.
+        if error.is_finite() { error } else { 8.0 * self.steps.unit * self.value.abs() }
+    }
+
+    pub fn steps(&self) -> &'a Steps {
+        self.steps
+    }
+
+    /// A step that is rounded to the nearest number, whatever its operands.
+    fn rounded(self, value: f64, inherited: f64, emulated: f64) -> Number<'a> {
+        self.step(value, inherited, self.steps.unit, emulated)
+    }
+
+    /// A step that errs by `relative` of its result.
+    fn step(self, value: f64, inherited: f64, relative: f64, emulated: f64) -> Number<'a> {
+        let steps = self.steps;
+        let inherited = if inherited.is_nan() { 0.0 } else { inherited };
+        let rounding = if value.is_finite() { relative * value.abs() + steps.tiny } else { 0.0 };
+        let emulated = steps.emulated.map_or(emulated, |arithmetic| arithmetic.round(emulated));
+        Number { value, inherited, rounding, emulated, steps }.held()
+    }
+
+    /// What overflows the accumulator is infinite in a kernel that does as the formula says.
+    fn held(self) -> Number<'a> {
+        if self.value.is_finite() && self.value.abs() > self.steps.most {
+            return Number { inherited: f64::INFINITY, ..self };
+        }
+        self
+    }
+
+    /// A function of one number: its value here, its slope, and by how many units the kernel's own may be off.
+    fn function(self, function: fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64, units: f64) -> Number<'a> {
+        self.steps.count(|counts| counts.special += 1);
+        let value = function(self.value);
+        let error = self.error();
+        let inherited = if error == 0.0 { 0.0 } else { slope(self.value, value).abs() * error };
+        // A product of 0 and infinity: the function is flat where its argument has no bound.
+        let inherited = if inherited.is_nan() { 0.0 } else { inherited };
+        let own = (units - 1.0) * self.steps.unit * value.abs();
+        let emulated = if self.steps.emulated.is_some() { function(self.emulated) } else { value };
+        self.rounded(value, inherited + if own.is_nan() { 0.0 } else { own }, emulated)
+    }
+
+    /// Kernels' exponentials err in proportion to the argument too.
+    pub fn exp(self) -> Number<'a> {
+        let units = 3.0 + if self.value.is_finite() { self.value.abs() } else { 0.0 };
+        self.function(f64::exp, |_, y| y, units)
+    }
+
+    pub fn ln(self) -> Number<'a> {
+        self.function(f64::ln, |x, _| 1.0 / x, 3.0)
+    }
+
+    pub fn sin(self) -> Number<'a> {
+        self.function(f64::sin, |x, _| x.cos(), 3.0)
+    }
+
+    pub fn cos(self) -> Number<'a> {
+        self.function(f64::cos, |x, _| x.sin(), 3.0)
+    }
+
+    pub fn tanh(self) -> Number<'a> {
+        self.function(f64::tanh, |_, y| 1.0 - y * y, 4.0)
+    }
+
+    pub fn erf(self) -> Number<'a> {
+        self.function(libm::erf, |x, _| std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp(), 4.0)
+    }
+
+    pub fn sqrt(self) -> Number<'a> {
+        self.function(f64::sqrt, |_, y| 0.5 / y, 1.0)
+    }
+
+    /// 1 / (1 + e⁻ˣ), which kernels compute as it stands.
+    pub fn sigmoid(self) -> Number<'a> {
+        1.0 / ((-self).exp() + 1.0)
+    }
+
+    pub fn max(self, other: Number<'a>) -> Number<'a> {
+        self.steps.count(|counts| counts.simple += 1);
+        let pick = |a: f64, b: f64| if a >= b || a.is_nan() { a } else { b };
+        Number {
+            value: pick(self.value, other.value),
+            inherited: self.error().max(other.error()),
+            rounding: 0.0,
+            emulated: pick(self.emulated, other.emulated),
+            steps: self.steps,
+        }
+    }
+
+    pub fn abs(self) -> Number<'a> {
+        Number { value: self.value.abs(), emulated: self.emulated.abs(), ..self }
+    }
+}
+
+impl<'a> Neg for Number<'a> {
+    type Output = Number<'a>;
+    fn neg(self) -> Number<'a> {
+        Number { value: -self.value, emulated: -self.emulated, ..self }
+    }
+}
+
+impl<'a> Add for Number<'a> {
+    type Output = Number<'a>;
+    fn add(self, other: Number<'a>) -> Number<'a> {
+        self.steps.count(|counts| counts.simple += 1);
+        let error = self.error() + other.error();
+        self.rounded(self.value + other.value, error, self.emulated + other.emulated)
+    }
+}
+
+impl<'a> Sub for Number<'a> {
+    type Output = Number<'a>;
+    fn sub(self, other: Number<'a>) -> Number<'a> {
+        self + -other
+    }
+}
+
+impl<'a> Mul for Number<'a> {
+    type Output = Number<'a>;
+    fn mul(self, other: Number<'a>) -> Number<'a> {
+        self.steps.count(|counts| counts.simple += 1);
+        let (a, b) = (self, other);
+        let error = a.value.abs() * b.error() + b.value.abs() * a.error() + a.error() * b.error();
+        a.rounded(a.value * b.value, error, a.emulated * b.emulated)
+    }
+}
+
+impl<'a> Div for Number<'a> {
+    type Output = Number<'a>;
+    fn div(self, other: Number<'a>) -> Number<'a> {
+        self.steps.count(|counts| counts.special += 1);
+        let (a, b) = (self, other);
+        let value = a.value / b.value;
+        let size = b.value.abs();
+        let error = if b.error().is_infinite() {
+            // Over what overflowed, a kernel has zero.
+            a.value.abs() / self.steps.most
+        } else if b.error() >= size && b.error() > 0.0 {
+            f64::INFINITY
+        } else {
+            (a.error() + value.abs() * b.error()) / (size - b.error())
+        };
+        a.rounded(value, error, a.emulated / b.emulated)
+    }
+}
+
+macro_rules! with_constants {
+    ($($operator:ident $method:ident),*) => {$(
+        impl<'a> $operator<f64> for Number<'a> {
+            type Output = Number<'a>;
+            fn $method(self, constant: f64) -> Number<'a> {
+                $operator::$method(self, self.steps.constant(constant))
+            }
+        }
+        impl<'a> $operator<Number<'a>> for f64 {
+            type Output = Number<'a>;
+            fn $method(self, number: Number<'a>) -> Number<'a> {
+                $operator::$method(number.steps.constant(self), number)
+            }
+        }
+    )*};
+}
+
+with_constants!(Add add, Sub sub, Mul mul, Div div);

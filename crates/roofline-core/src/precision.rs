@@ -1,0 +1,117 @@
+//! What a case computes in: the types of its tensors, and what its sums are kept in.
+//!
+//! A precision has an id that case ids, suites, offers and records share: `f32`, `bf16`, `f16+f16` (sums in
+//! f16), `w8a16` (weights of 8 bits), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
+//! terms). Each operation lists its own.
+
+use crate::dtype::Dtype;
+use crate::format::{self, Format};
+use std::fmt;
+
+/// Types of one case.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    pub id: &'static str,
+    /// Of inputs and outputs that are not of a type of their own.
+    pub dtype: Dtype,
+    /// Of weights.
+    pub weights: Dtype,
+    /// Of results.
+    pub output: Dtype,
+    pub accumulator: Accumulator,
+}
+
+/// What sums are kept in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Accumulator {
+    /// `f32`, or what the unit does: `tc14x128`.
+    pub name: &'static str,
+    /// `None` is exact: integers.
+    pub format: Option<Format>,
+    /// So many terms are summed in `format`; their sums are then added up in f32.
+    pub promoted: Option<usize>,
+}
+
+impl Accumulator {
+    pub const F64: Accumulator = Accumulator { name: "f64", format: Some(format::F64), promoted: None };
+    pub const F32: Accumulator = Accumulator { name: "f32", format: Some(format::F32), promoted: None };
+    pub const F16: Accumulator = Accumulator { name: "f16", format: Some(format::F16), promoted: None };
+    pub const I32: Accumulator = Accumulator { name: "i32", format: None, promoted: None };
+    /// Tensor cores of the fp8 kind: 14 bits, promoted every 128 terms.
+    pub const TC14X128: Accumulator = Accumulator {
+        name: "tc14x128",
+        format: Some(Format { precision: 14, width: 0, ..format::F32 }),
+        promoted: Some(128),
+    };
+
+    /// The one that a type has when nothing else is said.
+    pub const fn of(dtype: Dtype) -> Accumulator {
+        match dtype {
+            Dtype::F64 => Accumulator::F64,
+            Dtype::I8 | Dtype::I32 => Accumulator::I32,
+            _ => Accumulator::F32,
+        }
+    }
+
+    /// Relative error of one rounding; 0 where sums are exact.
+    pub fn unit_roundoff(&self) -> f64 {
+        self.format.map_or(0.0, |format| format.unit_roundoff())
+    }
+
+    pub fn smallest_subnormal(&self) -> f64 {
+        self.format.map_or(0.0, |format| format.smallest_subnormal())
+    }
+
+    pub fn smallest_normal(&self) -> f64 {
+        self.format.map_or(0.0, |format| format.smallest_normal())
+    }
+
+    pub fn max_finite(&self) -> f64 {
+        self.format.map_or(f64::from(i32::MAX), |format| format.max_finite)
+    }
+}
+
+impl fmt::Display for Accumulator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name)
+    }
+}
+
+impl Precision {
+    /// A type with its usual accumulator; integers leave in theirs.
+    pub const fn of(dtype: Dtype) -> Precision {
+        let output = if matches!(dtype, Dtype::I8) { Dtype::I32 } else { dtype };
+        Precision { id: dtype.name(), dtype, weights: dtype, output, accumulator: Accumulator::of(dtype) }
+    }
+
+    /// f16 with sums in f16.
+    pub const F16_F16: Precision =
+        Precision { id: "f16+f16", accumulator: Accumulator::F16, ..Precision::of(Dtype::F16) };
+
+    /// The four float types that users have.
+    pub const FLOATS: &[Precision] = &[
+        Precision::of(Dtype::F32),
+        Precision::of(Dtype::Bf16),
+        Precision::of(Dtype::F16),
+        Precision::of(Dtype::F64),
+    ];
+}
+
+impl Precision {
+    /// Whether sums are kept in less than 24 bits: their bound hides what a wider one shows.
+    pub fn is_narrow(&self) -> bool {
+        self.accumulator.format.is_some_and(|format| format.precision < format::F32.precision)
+    }
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.id)
+    }
+}
+
+/// Whether a text can be the id of a precision: lowercase letters, digits, `-` and `+`.
+pub fn is_id(text: &str) -> bool {
+    (1..=40).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'+')
+}

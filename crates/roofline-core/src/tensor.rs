@@ -1,0 +1,191 @@
+//! Tensors of a case: role, type, shape, what they hold, and how they may change.
+
+use crate::dtype::Dtype;
+use serde::{Deserialize, Serialize};
+
+/// What an implementation does with a tensor.
+///
+/// A tensor that is changed in place stands there twice under one name, as input and as output: before the
+/// launches of a question and before each sample the input is copied to the output, off the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Mapped for reading only; may change before any visit.
+    Input,
+    /// An input that preparation may read and pack: it changes only with a new preparation.
+    Constant,
+    /// Mapped for reading and writing.
+    Output,
+}
+
+impl Role {
+    pub fn is_input(self) -> bool {
+        self != Role::Output
+    }
+}
+
+/// What the elements of an input mean, and so what they may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Content {
+    /// Numbers of a family, at most so large.
+    Values { limit: f64 },
+    /// Numbers of a domain, spread evenly in their logarithm where both ends are above zero.
+    Within { low: f64, high: f64 },
+    /// Whole numbers below a bound, and by lot one that stands for none.
+    Indices { below: u64, none: Option<i32> },
+    /// Whole numbers that rise from 0 to `total`, the first and the last being these.
+    Offsets { total: u64 },
+    /// Factors of blocks: powers of two around 1, with all their digits.
+    Scales,
+    /// Any number that the type has, as the start of random ones.
+    Seed,
+    /// Any bits that the type has.
+    Codes,
+}
+
+/// One tensor of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    pub name: &'static str,
+    pub role: Role,
+    pub dtype: Dtype,
+    pub shape: Vec<usize>,
+    /// Its shape beside the others of its operation, with 1 for what it is the same along.
+    pub beside: Vec<usize>,
+    pub content: Content,
+    /// How far one element is moved to be seen in what it reaches.
+    pub step: f64,
+}
+
+impl Tensor {
+    fn new(name: &'static str, role: Role, dtype: Dtype, shape: &[usize]) -> Tensor {
+        let (shape, beside) = (shape.to_vec(), shape.to_vec());
+        let content = Content::Values { limit: dtype.max_finite() / 2.0 };
+        Tensor { name, role, dtype, shape, beside, content, step: 1.0 }
+    }
+
+    pub fn input(name: &'static str, dtype: Dtype, shape: &[usize]) -> Tensor {
+        Tensor::new(name, Role::Input, dtype, shape)
+    }
+
+    pub fn constant(name: &'static str, dtype: Dtype, shape: &[usize]) -> Tensor {
+        Tensor::new(name, Role::Constant, dtype, shape)
+    }
+
+    pub fn output(name: &'static str, dtype: Dtype, shape: &[usize]) -> Tensor {
+        Tensor::new(name, Role::Output, dtype, shape)
+    }
+
+    pub fn holding(self, content: Content) -> Tensor {
+        Tensor { content, ..self }
+    }
+
+    /// Values of at most this magnitude, for which no accumulator overflows.
+    pub fn limit(self, limit: f64) -> Tensor {
+        let limit = limit.min(self.dtype.max_finite() / 2.0);
+        self.holding(Content::Values { limit })
+    }
+
+    /// Stands beside the others as if it had this shape.
+    pub fn beside(self, shape: &[usize]) -> Tensor {
+        Tensor { beside: shape.to_vec(), ..self }
+    }
+
+    /// Moved by so much when it is changed.
+    pub fn step(self, step: f64) -> Tensor {
+        Tensor { step, ..self }
+    }
+
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.elements() * self.dtype.size()
+    }
+
+    /// Length of its last dimension, at least 1.
+    pub fn row(&self) -> usize {
+        self.shape.last().copied().unwrap_or(1).max(1)
+    }
+
+    /// Another value that it may hold in place of `old`, from random bits; it differs where there is another.
+    pub fn changed(&self, old: f64, bits: u64) -> f64 {
+        let up = if old >= 0.0 { -1.0 } else { 1.0 };
+        match self.content {
+            Content::Values { .. } if self.dtype.format().is_none() => old + 100.0 * up,
+            Content::Values { .. } => old + self.step * up,
+            Content::Within { low, high } => {
+                if old > (low * high).max(low * low).sqrt() {
+                    low
+                } else {
+                    high
+                }
+            }
+            Content::Indices { below, .. } => {
+                let below = below.max(1);
+                ((old.max(0.0) as u64 + 1 + bits % below.saturating_sub(1).max(1)) % below) as f64
+            }
+            // An offset between its neighbours is moved by whoever knows them.
+            Content::Offsets { .. } => old,
+            Content::Scales => {
+                if old > 1.0 {
+                    old / 4.0
+                } else {
+                    old * 4.0
+                }
+            }
+            Content::Seed => (bits >> 33) as f64,
+            Content::Codes => f64::from((bits >> 56) as i8),
+        }
+    }
+
+    /// A value that nobody has seen, from random bits; `None` where only [`changed`](Tensor::changed) knows one.
+    pub fn renewed(&self, bits: u64) -> Option<f64> {
+        match self.content {
+            Content::Values { .. } | Content::Codes if self.dtype.format().is_none() => {
+                Some(f64::from((bits >> 56) as i8))
+            }
+            Content::Values { .. } | Content::Codes => Some(unit(bits) * 2.0 - 1.0),
+            Content::Within { low, high } => Some(low + unit(bits) * (high - low)),
+            Content::Indices { below, .. } => Some((bits % below.max(1)) as f64),
+            Content::Scales => Some(0.5 + unit(bits)),
+            Content::Seed => Some((bits >> 33) as f64),
+            Content::Offsets { .. } => None,
+        }
+    }
+}
+
+/// In [0, 1).
+fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// A tensor's content, as the judge sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    pub dtype: Dtype,
+    pub bytes: &'a [u8],
+}
+
+impl View<'_> {
+    #[inline]
+    pub fn get(&self, index: usize) -> f64 {
+        self.dtype.read(self.bytes, index)
+    }
+
+    pub fn elements(&self) -> usize {
+        self.bytes.len() / self.dtype.size()
+    }
+
+    /// `count` elements from `first`, `step` apart.
+    pub fn line(&self, first: usize, step: usize, count: usize) -> Vec<f64> {
+        let places = (0..count).map(|i| first + i * step);
+        // The type is looked at once for the two that large products have most of.
+        match self.dtype {
+            Dtype::F32 => places.map(|i| Dtype::F32.read(self.bytes, i)).collect(),
+            Dtype::Bf16 => places.map(|i| Dtype::Bf16.read(self.bytes, i)).collect(),
+            dtype => places.map(|i| dtype.read(self.bytes, i)).collect(),
+        }
+    }
+}
