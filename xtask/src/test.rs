@@ -1,8 +1,9 @@
 //! `cargo xtask test`: from a bare machine with Rust and Python to a count of passed and failed tests.
 //!
-//! Setting up and building end the task when they fail; test runners all run, so that one failing
-//! test hides no other.
+//! It begins with what `cargo xtask check` holds the sources to. Setting up and building end the task when they
+//! fail; test runners all run, so that one failing test hides no other.
 
+use crate::check;
 use crate::generate;
 use crate::peers;
 use crate::step::{self, Failure};
@@ -27,7 +28,7 @@ struct Tally {
 pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
     let root = step::workspace_root();
     let mut tally = Tally::default();
-    let mut failures = Vec::new();
+    let mut failures = check::hold(&root);
     match set_up(&root) {
         Ok(python) => test(&root, &python, &mut tally, &mut failures),
         Err(failure) => failures.push(failure),
