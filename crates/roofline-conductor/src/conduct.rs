@@ -10,6 +10,7 @@ use crate::sys::signals;
 use crate::{gate, proof};
 use roofline_core::case::{Cache, Case, Device};
 use roofline_core::check::{Checked, Standing};
+use roofline_core::definition::definition;
 use roofline_core::mutants::self_test;
 use roofline_core::philox::Draws;
 use roofline_core::record::{Evidence, Gate, Provenance, Record, Rounds, SCHEMA, Status};
@@ -224,16 +225,27 @@ fn demand_held(lane: &mut Lane, options: &Options) -> bool {
 }
 
 /// Outcomes of the gate's self-test, by form and precision.
-type SelfTests = BTreeMap<String, Option<String>>;
+type SelfTests = BTreeMap<String, Tested>;
+
+/// What was found of one form, precision and parameters, before its first case.
+#[derive(Clone, Default)]
+struct Tested {
+    /// What is wrong with the gate.
+    broken: Option<String>,
+    definition: Option<String>,
+}
 
 /// A lane for every row; those that cannot take part say why.
 fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec<Lane> {
     let case = &planned.case;
     let absent = (!planned.has_device).then(|| format!("there is no device `{}`", case.device));
-    let refusal =
-        refusal(case, stage.options.limits.memory).or(absent).or_else(|| broken_gate(stage, case, tested));
+    let refused = refusal(case, stage.options.limits.memory).or(absent);
+    // A case that is refused is not computed on.
+    let tested = if refused.is_none() { test(stage, case, tested) } else { Tested::default() };
+    let refusal = refused.or(tested.broken);
     let lane = |row: &crate::plan::PlannedRow| {
         let mut lane = Lane::new(&row.implementation, &row.runner, case.threads, stage.options.seed);
+        lane.definition.clone_from(&tested.definition);
         lane.condition.clone_from(&row.requires);
         if !lane.condition.is_empty() {
             lane.notes.insert("requires".to_owned(), lane.condition.to_string());
@@ -271,17 +283,19 @@ pub fn refusal(case: &Case, memory: u64) -> Option<String> {
         .then(|| format!("caches of `{}` cannot be emptied", case.device))
 }
 
-/// Runs the gate's self-test once for each form and precision; says what is wrong with the gate.
-fn broken_gate(stage: &Stage, case: &Case, tested: &mut SelfTests) -> Option<String> {
+/// Runs the gate's self-test once for each form, precision and parameters, and names what they mean.
+fn test(stage: &Stage, case: &Case, tested: &mut SelfTests) -> Tested {
     let params: Vec<String> = case.given().map(|(param, value)| format!("{}={value}", param.name)).collect();
     let key = format!("{}/{}/{}", case.form(), case.precision, params.join(","));
     let outcome = tested.entry(key).or_insert_with(|| {
         // The study that loosens the bound wants to see what then gets through, not this.
-        match gate::catch(|| self_test(case, stage.options.seed, 1.0)) {
+        let broken = match gate::catch(|| self_test(case, stage.options.seed, 1.0)) {
             Err(why) => Some(why),
             Ok(outcome) if outcome.broken.is_empty() => None,
             Ok(outcome) => Some(format!("the gate's self-test failed: {}", outcome.broken.join("; "))),
-        }
+        };
+        let definition = broken.is_none().then(|| gate::catch(|| definition(case)).ok()).flatten();
+        Tested { broken, definition }
     });
     outcome.clone()
 }
@@ -325,6 +339,7 @@ fn record(
             machine: facts.machine.clone(),
             seed: options.seed,
             notes: lane.notes.clone(),
+            definition: lane.definition.clone(),
             imported: None,
         },
     }

@@ -33,6 +33,8 @@ pub struct Lane {
     pub evidence: Evidence,
     pub samples: Vec<Sample>,
     pub notes: BTreeMap<String, String>,
+    /// Of the case's mathematics.
+    pub definition: Option<String>,
     pub runner_version: String,
     /// Seconds of each launch so far, and whether it sat out a part of the gate because of them.
     launch_times: Vec<f64>,
@@ -72,6 +74,7 @@ impl Lane {
             evidence: Evidence::default(),
             samples: Vec::new(),
             notes: BTreeMap::new(),
+            definition: None,
             runner_version: String::new(),
             launch_times: Vec::new(),
             missed: false,

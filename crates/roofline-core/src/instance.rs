@@ -9,19 +9,19 @@ use crate::ops::{Expected, Judged, Problem};
 use crate::tensor::{Content, Tensor, View};
 
 /// A value that no operation here gives on these inputs.
-pub(super) const POISON: f64 = -96.0;
+pub(crate) const POISON: f64 = -96.0;
 
-pub(super) struct Instance<'a> {
-    pub case: &'a Case,
+pub(crate) struct Instance<'a> {
+    pub(crate) case: &'a Case,
     fill: Fill,
-    pub inputs: Vec<(Tensor, Vec<u8>)>,
-    pub outputs: Vec<Tensor>,
+    pub(crate) inputs: Vec<(Tensor, Vec<u8>)>,
+    pub(crate) outputs: Vec<Tensor>,
     /// By output; none where only a property holds.
     expected: Vec<Vec<Expected>>,
 }
 
 impl<'a> Instance<'a> {
-    pub(super) fn new(case: &'a Case, fill: Fill, seed: u64) -> Instance<'a> {
+    pub(crate) fn new(case: &'a Case, fill: Fill, seed: u64) -> Instance<'a> {
         let operation = case.operation;
         let (tensors, outputs): (Vec<Tensor>, Vec<Tensor>) =
             (operation.tensors)(case).into_iter().partition(|tensor| tensor.role.is_input());
@@ -39,32 +39,42 @@ impl<'a> Instance<'a> {
         instance
     }
 
-    pub(super) fn problem(&self) -> Problem<'_> {
+    pub(crate) fn problem(&self) -> Problem<'_> {
         let inputs = self.inputs.iter().map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes });
         Problem { case: self.case, fill: self.fill, inputs: inputs.collect(), launches: 1 }
     }
 
-    pub(super) fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
+    pub(crate) fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
         self.case.operation.judged.emulate(&self.problem(), arithmetic)
     }
 
-    pub(super) fn honest(&self) -> Vec<Vec<f64>> {
+    pub(crate) fn honest(&self) -> Vec<Vec<f64>> {
         self.emulate(&Arithmetic::declared(self.case))
     }
 
     /// The expected values themselves; `None` where there are none.
-    pub(super) fn exact(&self) -> Option<Vec<Vec<f64>>> {
+    pub(crate) fn exact(&self) -> Option<Vec<Vec<f64>>> {
         let values = |expected: &Vec<Expected>| expected.iter().map(|expected| expected.value).collect();
         let is_judged = !matches!(self.case.operation.judged, Judged::Property(_));
         is_judged.then(|| self.expected.iter().map(values).collect())
     }
 
-    pub(super) fn expected(&self, output: usize, index: usize) -> Option<Expected> {
+    /// Expected values and bounds of all outputs, to the last bit that every machine computes alike.
+    pub(crate) fn expected_bits(&self) -> impl Iterator<Item = u64> {
+        // Functions of the system's library differ in their last bits.
+        let rounded = |x: f64| (x as f32).to_bits().into();
+        self.expected
+            .iter()
+            .flatten()
+            .flat_map(move |expected| [rounded(expected.value), rounded(expected.soft)])
+    }
+
+    pub(crate) fn expected(&self, output: usize, index: usize) -> Option<Expected> {
         self.expected[output].get(index).copied()
     }
 
     /// What an honest kernel gives for a spoiled first input; `None` where that holds no values.
-    pub(super) fn with_input(&self, spoil: fn(&mut Vec<f64>, &Tensor)) -> Option<Vec<Vec<f64>>> {
+    pub(crate) fn with_input(&self, spoil: fn(&mut Vec<f64>, &Tensor)) -> Option<Vec<Vec<f64>>> {
         let (first, bytes) = self.inputs.first()?;
         if !matches!(first.content, Content::Values { .. }) {
             return None;
@@ -79,7 +89,7 @@ impl<'a> Instance<'a> {
     }
 
     /// The bytes that a kernel with these results leaves behind.
-    pub(super) fn written(&self, outputs: &[Vec<f64>]) -> Vec<Vec<u8>> {
+    pub(crate) fn written(&self, outputs: &[Vec<f64>]) -> Vec<Vec<u8>> {
         let write = |(tensor, values): (&Tensor, &Vec<f64>)| {
             let mut bytes = vec![0; tensor.bytes()];
             values.iter().enumerate().for_each(|(i, y)| tensor.dtype.write(&mut bytes, i, *y));
@@ -89,7 +99,7 @@ impl<'a> Instance<'a> {
     }
 
     /// Elements that two kernels leave otherwise.
-    pub(super) fn differing(&self, one: &[Vec<f64>], other: &[Vec<f64>]) -> usize {
+    pub(crate) fn differing(&self, one: &[Vec<f64>], other: &[Vec<f64>]) -> usize {
         let (one, other) = (self.written(one), self.written(other));
         let sizes = self.outputs.iter().map(|tensor| tensor.dtype.size());
         let counts = sizes.zip(one.iter().zip(&other)).map(|(size, (one, other))| {
@@ -98,7 +108,7 @@ impl<'a> Instance<'a> {
         counts.sum()
     }
 
-    pub(super) fn judge(&self, outputs: &[Vec<f64>], loosen: f64) -> Judgement {
+    pub(crate) fn judge(&self, outputs: &[Vec<f64>], loosen: f64) -> Judgement {
         let written = self.written(outputs);
         let views: Vec<View> = self
             .outputs
@@ -121,7 +131,7 @@ impl<'a> Instance<'a> {
     }
 
     /// An output of numbers next to the right ones towards zero.
-    pub(super) fn truncated(&self, output: usize) -> Option<Vec<f64>> {
+    pub(crate) fn truncated(&self, output: usize) -> Option<Vec<f64>> {
         let format = self.outputs[output].dtype.format().unwrap_or(format::F64);
         let truncate = |expected: &Expected| {
             let rounded = format.round(expected.value);

@@ -4,17 +4,15 @@
 //! instance. Mutants that need a process (writes out of bounds, caches, late writes) are the
 //! saboteurs of `runners/saboteur`.
 
-mod instance;
-
 use crate::arithmetic::Arithmetic;
 use crate::case::{Cache, Case, Device};
 use crate::dtype::Dtype;
 use crate::fill::Fill;
+use crate::instance::{Instance, POISON};
 use crate::judge::{Judgement, allowed};
 use crate::ops::{Expected, Judged, OPERATIONS, Operation};
 use crate::philox::Draws;
 use crate::tensor::Tensor;
-use instance::{Instance, POISON};
 
 /// Size of every axis of the self-test's instance: square, so that a product has 64 Ki elements at most.
 const SIZE: u64 = 64;

@@ -375,6 +375,9 @@ pub struct Provenance {
     /// Seed of all fills, secret until the run ended.
     pub seed: u64,
     pub notes: BTreeMap<String, String>,
+    /// Names the mathematics that the row was held to: records with another cannot be compared with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
     /// The file that it was read from; `None` for what was measured here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,

@@ -202,7 +202,7 @@ fn source(record: &Record) -> String {
         let read = format!("{file}, {format}, read by Roofline {}", provenance.roofline);
         return [read, format!("run {}", record.run), record.at.clone()].join(", ");
     }
-    let facts = [
+    let mut facts = vec![
         format!("Roofline {}", provenance.roofline),
         format!("runner {} {}", provenance.runner, provenance.runner_version),
         format!("machine {}", provenance.machine),
@@ -210,6 +210,7 @@ fn source(record: &Record) -> String {
         format!("run {}", record.run),
         record.at.clone(),
     ];
+    facts.extend(provenance.definition.iter().map(|definition| format!("definition {definition}")));
     facts.join(", ")
 }
 

@@ -52,6 +52,7 @@ fn row(case: &str, implementation: &str, status: Status, why: &str) -> Record {
             machine: "xeon-2c".to_owned(),
             seed: 7,
             notes: [("compiler".to_owned(), "rustc 1.95.0".to_owned())].into(),
+            definition: None,
             imported: None,
         },
     }

@@ -181,10 +181,11 @@ prop_compose! {
     fn provenance()(
         (roofline, runner, runner_version, machine) in any::<(String, String, String, String)>(), seed: u64,
         notes in proptest::collection::btree_map(any::<String>(), any::<String>(), 0..4),
+        definition in proptest::option::of("[0-9a-f]{16}"),
         imported in proptest::option::weighted(0.2, any::<(String, String)>()),
     ) -> Provenance {
         let imported = imported.map(|(format, file)| Imported { format, file });
-        Provenance { roofline, runner, runner_version, machine, seed, notes, imported }
+        Provenance { roofline, runner, runner_version, machine, seed, notes, definition, imported }
     }
 }
 
