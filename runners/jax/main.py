@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
@@ -30,7 +31,6 @@ jax.config.update("jax_cpu_enable_async_dispatch", False)
 
 CPU = jax.devices("cpu")[0]
 FLOATS = ["f64", "f32", "f16", "bf16"]
-EPSILON = 1e-6
 
 GPUS = {}
 with contextlib.suppress(RuntimeError):  # There is none, or this JAX was made without.
@@ -40,7 +40,7 @@ notes = {"jaxlib": jax.lib.__version__} | {name: gpu.device_kind for name, gpu i
 runner = Runner("jax", jax.__version__, ["cpu", *GPUS], notes)
 
 
-def offer(operation: str, dtypes: list[str], requires: str = ""):
+def offer(operation: str, dtypes: list[str], requires: str = "", params: tuple[str, ...] = ()):
     """Offers a formula over arrays as an implementation."""
 
     def register(formula):
@@ -54,7 +54,8 @@ def offer(operation: str, dtypes: list[str], requires: str = ""):
                 parallel=device == "cpu",
                 devices=[device],
                 requires=requires,
-            )(lambda job: prepare(job, formula))
+                params=params,
+            )(lambda job: prepare(job, partial(formula, **job.params)))
         return formula
 
     return register
@@ -73,10 +74,10 @@ def softmax(x):
     return jax.nn.softmax(wide(x), axis=-1).astype(x.dtype)
 
 
-@offer("rms-norm", FLOATS)
-def rms_norm(x, w):
+@offer("rms-norm", FLOATS, params=("eps",))
+def rms_norm(x, w, eps):
     """The formula, in f32 at least."""
-    scale = jax.lax.rsqrt(jnp.mean(jnp.square(wide(x)), axis=-1, keepdims=True) + EPSILON)
+    scale = jax.lax.rsqrt(jnp.mean(jnp.square(wide(x)), axis=-1, keepdims=True) + eps)
     return (wide(x) * scale * wide(w)).astype(x.dtype)
 
 

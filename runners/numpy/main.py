@@ -8,6 +8,7 @@ buffers. Conversions are part of the computation and therefore of the time.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
@@ -25,7 +26,6 @@ np.seterr(all="ignore")
 
 FLOATS = ["f64", "f32", "f16"]
 PRODUCT_DTYPES = [*FLOATS, "i8"]
-EPSILON = 1e-6
 # 1024 products of two i8 are at most 2^24, so an f32 holds every partial sum exactly.
 EXACT_BLOCK = 1024
 
@@ -42,11 +42,30 @@ def blas() -> str:
 runner = Runner("numpy", version=np.__version__, notes={"blas": blas()})
 
 
-@runner.implementation("numpy/ufunc", operation="add", dtypes=FLOATS)
-def add(job: Job):
-    """numpy.add with `out`."""
-    x, y, z = job.arrays()
-    return lambda: np.add(x, y, out=z)
+# Operations that numpy has as one function of elements.
+UFUNCS = {"add": np.add, "sub": np.subtract, "div": np.divide, "exp": np.exp}
+
+
+def offer_ufunc(operation: str, function: np.ufunc) -> None:
+    """Offers a function that writes into the given memory."""
+
+    def prepare(job: Job):
+        *inputs, output = job.arrays()
+        return partial(function, *inputs, output)
+
+    about = f"numpy.{function.__name__} into the output"
+    runner.implementation("numpy/ufunc", operation=operation, dtypes=FLOATS, about=about)(prepare)
+
+
+for operation, function in UFUNCS.items():
+    offer_ufunc(operation, function)
+
+
+@runner.implementation("numpy/ufunc", operation="relu", dtypes=FLOATS)
+def relu(job: Job):
+    """numpy.maximum with zero."""
+    x, y = job.arrays()
+    return partial(np.maximum, x, x.dtype.type(0), y)
 
 
 @runner.implementation("numpy/ufunc", operation="softmax", dtypes=FLOATS)
@@ -70,14 +89,14 @@ def softmax(job: Job):
     return run
 
 
-@runner.implementation("numpy/ufunc", operation="rms-norm", dtypes=FLOATS)
+@runner.implementation("numpy/ufunc", operation="rms-norm", dtypes=FLOATS, params=["eps"])
 def rms_norm(job: Job):
     """Squares, mean, root, quotient, weight: a pass over memory each."""
     x, w, y = job.arrays()
     wide, cols = accumulator(x), x.shape[1]
     work = y if y.dtype == wide else scratch(job, y.shape, wide)
     weight = w if w.dtype == wide else scratch(job, w.shape, wide)
-    scale = scratch(job, (x.shape[0], 1), wide)
+    scale, eps = scratch(job, (x.shape[0], 1), wide), job.params["eps"]
 
     def run():
         if weight is not w:
@@ -85,7 +104,7 @@ def rms_norm(job: Job):
         np.square(x, out=work, dtype=wide)
         np.sum(work, axis=1, keepdims=True, out=scale)
         np.divide(scale, cols, out=scale)
-        np.add(scale, EPSILON, out=scale)
+        np.add(scale, eps, out=scale)
         np.sqrt(scale, out=scale)
         np.divide(x, scale, out=work, dtype=wide)
         np.multiply(work, weight, out=y)

@@ -25,19 +25,23 @@ except ImportError as error:
 from model import model, node, value
 
 FLOATS = ["f64", "f32", "f16"]
-EPSILON = 1e-6
 
 ort.set_default_logger_severity(3)
 runner = Runner("onnxruntime", version=ort.__version__)
 
 
-def offer(operation: str, dtypes: list[str]):
+def offer(operation: str, dtypes: list[str], params: tuple[str, ...] = ()):
     """Offers a function from a job to the model's nodes, parked and as shipped."""
 
     def register(nodes):
         for name, parked in [("parked", True), ("as-shipped", False)]:
             runner.implementation(
-                f"onnxruntime/{name}", operation=operation, dtypes=dtypes, about=nodes.__doc__, parallel=True
+                f"onnxruntime/{name}",
+                operation=operation,
+                dtypes=dtypes,
+                about=nodes.__doc__,
+                parallel=True,
+                params=params,
             )(lambda job, parked=parked: prepare(job, nodes(job), parked))
         return nodes
 
@@ -56,10 +60,10 @@ def softmax(_job: Job):
     return [node("Softmax", "x", "y", axis=-1)]
 
 
-@offer("rms-norm", ["f32", "f16"])
-def rms_norm(_job: Job):
+@offer("rms-norm", ["f32", "f16"], params=("eps",))
+def rms_norm(job: Job):
     """SimplifiedLayerNormalization, which is rms-norm."""
-    return [node("SimplifiedLayerNormalization", "x w", "y", axis=-1, epsilon=EPSILON, stash_type=1)]
+    return [node("SimplifiedLayerNormalization", "x w", "y", axis=-1, epsilon=job.params["eps"], stash_type=1)]
 
 
 @offer("matmul", [*FLOATS, "i8"])

@@ -36,7 +36,6 @@ FOR_TILES = "finite" if torch.cpu._is_amx_tile_supported() else ""
 # What torch._int_mm requires on a GPU.
 FOR_INTEGERS = "m > 16, n % 8 == 0, k % 8 == 0"
 ANYWHERE = ["cpu", "cuda"]
-EPSILON = 1e-6
 
 torch.backends.cuda.matmul.allow_tf32 = False
 torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
@@ -62,17 +61,21 @@ def softmax(job: Job):
     return lambda: torch.softmax(x, -1, out=y)
 
 
-@runner.implementation("torch/eager", operation="rms-norm", dtypes=WIDE, output="fresh", parallel=True)
+@runner.implementation(
+    "torch/eager", operation="rms-norm", dtypes=WIDE, output="fresh", parallel=True, params=["eps"]
+)
 def rms_norm(job: Job):
     """torch.nn.functional.rms_norm, which has no `out`."""
-    x, w, _ = tensors(job)
-    return lambda: torch.nn.functional.rms_norm(x, w.shape, w, EPSILON)
+    (x, w, _), eps = tensors(job), job.params["eps"]
+    return lambda: torch.nn.functional.rms_norm(x, w.shape, w, eps)
 
 
-@runner.implementation("torch/formula", operation="rms-norm", dtypes=FLOATS, parallel=True, devices=ANYWHERE)
+@runner.implementation(
+    "torch/formula", operation="rms-norm", dtypes=FLOATS, parallel=True, devices=ANYWHERE, params=["eps"]
+)
 def rms_norm_by_formula(job: Job):
     """The formula, a function of torch for each step, in f32 at least."""
-    return partial(normalise, *tensors(job))
+    return partial(normalise, *tensors(job), **job.params)
 
 
 def product(name: str):
@@ -109,7 +112,9 @@ def compiled_softmax(job: Job):
     return compiled(job, softmax_into)
 
 
-@runner.implementation("torch/compile", operation="rms-norm", dtypes=FLOATS, parallel=True, devices=ANYWHERE)
+@runner.implementation(
+    "torch/compile", operation="rms-norm", dtypes=FLOATS, parallel=True, devices=ANYWHERE, params=["eps"]
+)
 def compiled_rms_norm(job: Job):
     """torch.compile of the formula, in f32 at least."""
     return compiled(job, normalise)
@@ -123,7 +128,7 @@ def compiled_matmul(job: Job):
 
 def compiled(job: Job, function):
     """The function compiled for exactly these shapes; what that took is noted, and timed nowhere."""
-    call = partial(compiler(function), *tensors(job))
+    call = partial(compiler(function), *tensors(job), **job.params)
     with job.timed_note("compile"):
         call()
     return call
@@ -143,10 +148,10 @@ def softmax_into(x, y):
     y.copy_(torch.softmax(x, -1, dtype=wide(x)))
 
 
-def normalise(x, w, y):
+def normalise(x, w, y, eps):
     """y = rms-norm(x, w)."""
     wide_x, wide_w = x.to(wide(x)), w.to(wide(x))
-    y.copy_(wide_x * torch.rsqrt(wide_x.square().mean(-1, keepdim=True) + EPSILON) * wide_w)
+    y.copy_(wide_x * torch.rsqrt(wide_x.square().mean(-1, keepdim=True) + eps) * wide_w)
 
 
 def multiply(a, b, c):

@@ -70,6 +70,7 @@ class Conformance(unittest.TestCase):
             "variant": variant,
             "dtype": case.dtype,
             "accumulator": reference.ACCUMULATOR[case.dtype],
+            "params": reference.PARAMS.get(case.operation, {}),
             "axes": case.axes,
             "implementation": implementation,
             "threads": 1,

@@ -17,6 +17,7 @@ SUBNORMAL = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**
 ACCUMULATOR = {"f64": "f64", "f32": "f32", "f16": "f32", "bf16": "f32", "i8": "i32"}
 MARGIN = 4.0
 EPSILON = 1e-6
+PARAMS = {"rms-norm": {"eps": EPSILON}}
 
 # Widths around vector lengths, and past a block of 1024; a nonfinite family plants what kernels forget.
 ELEMENTWISE_SHAPES = [(1, 1), (1, 4), (3, 17), (5, 64), (2, 1031)]
