@@ -5,9 +5,15 @@
 //! [family](crate::family). A program with operations of its own [brings](bring) them along.
 
 pub mod add;
+pub mod div;
+pub mod exp;
 pub mod matmul;
+pub mod relu;
 pub mod rms_norm;
+pub mod sigmoid;
+pub mod silu;
 pub mod softmax;
+pub mod sub;
 
 mod judged;
 
@@ -26,8 +32,18 @@ use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
 
 /// Every operation, in the order of `roofline list ops`.
-pub const OPERATIONS: &[&Operation] =
-    &[&add::OPERATION, &softmax::OPERATION, &rms_norm::OPERATION, &matmul::OPERATION];
+pub const OPERATIONS: &[&Operation] = &[
+    &add::OPERATION,
+    &sub::OPERATION,
+    &div::OPERATION,
+    &exp::OPERATION,
+    &relu::OPERATION,
+    &sigmoid::OPERATION,
+    &silu::OPERATION,
+    &softmax::OPERATION,
+    &rms_norm::OPERATION,
+    &matmul::OPERATION,
+];
 
 /// What [`bring`] added.
 static BROUGHT: OnceLock<Vec<Operation>> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! Every implementation, in ladder order, and how to call it.
+//! Every implementation, in ladder order, and how to call it: a line for each operation's ladder.
 //!
 //! A row names its operation, its technique and one [`Kernel`] per dtype. A
 //! `Kernel` is a typed function pointer; there is one variant per *signature*,
@@ -6,7 +6,7 @@
 
 use half::{bf16, f16};
 
-use crate::{Cpu, Product, Rows, add, matmul, rms_norm, softmax};
+use crate::{Cpu, Product, Rows};
 use Kernel::*;
 
 /// One way to compute an operation.
@@ -29,6 +29,36 @@ pub struct Implementation {
 }
 
 impl Implementation {
+    /// A rung of one thread, in plain code, for every processor.
+    pub const fn new(
+        operation: &'static str,
+        name: &'static str,
+        about: &'static str,
+        kernels: &'static [Kernel],
+    ) -> Implementation {
+        Implementation { operation, name, about, parallel: false, vector: false, available: || true, kernels }
+    }
+
+    /// Uses the level [`Cpu::isa`].
+    pub const fn vector(self) -> Implementation {
+        Implementation { vector: true, ..self }
+    }
+
+    /// Uses the threads of [`Cpu::pool`].
+    pub const fn parallel(self) -> Implementation {
+        Implementation { parallel: true, ..self }
+    }
+
+    /// Only for processors that have what it needs.
+    pub const fn if_available(self, available: fn() -> bool) -> Implementation {
+        Implementation { available, ..self }
+    }
+
+    /// The same kernels for another form of the operation.
+    pub const fn form(self, operation: &'static str) -> Implementation {
+        Implementation { operation, ..self }
+    }
+
     /// The kernel for a dtype of the inputs (`f32`, `bf16`, `f16`, `i8`).
     pub fn kernel(&self, dtype: &str) -> Option<Kernel> {
         let mut kernels = self.kernels.iter().copied();
@@ -51,8 +81,7 @@ impl Implementation {
 /// assert!(find("matmul", "magic").is_none());
 /// ```
 pub fn find(operation: &str, name: &str) -> Option<&'static Implementation> {
-    let mut rows = IMPLEMENTATIONS.iter();
-    rows.find(|row| row.operation == operation && row.name == name)
+    implementations().find(|row| row.operation == operation && row.name == name)
 }
 
 /// y from x.
@@ -118,6 +147,11 @@ impl Kernel {
         }
     }
 
+    /// Whether it has one input alone.
+    pub fn is_unary(&self) -> bool {
+        matches!(self, UnaryF32(_) | UnaryBf16(_) | UnaryF16(_))
+    }
+
     /// The names of the axes, in the order that [`Kernel::launch`] takes them.
     pub fn axes(&self) -> &'static [&'static str] {
         match self {
@@ -176,224 +210,21 @@ impl Kernel {
     }
 }
 
-fn always() -> bool {
-    true
-}
-
-/// All implementations: operations in alphabetical order, each ladder from the
-/// plain rung up.
-pub const IMPLEMENTATIONS: &[Implementation] = &[
-    Implementation {
-        operation: "add",
-        name: "plain",
-        about: "one loop over the elements",
-        parallel: false,
-        vector: false,
-        available: always,
-        kernels: &[BinaryF32(add::plain::add), BinaryBf16(add::plain::add), BinaryF16(add::plain::add)],
-    },
-    Implementation {
-        operation: "add",
-        name: "vector",
-        about: "one vector at a time, large outputs streamed past the caches",
-        parallel: false,
-        vector: true,
-        available: always,
-        kernels: &[BinaryF32(add::vector::add), BinaryBf16(add::vector::add), BinaryF16(add::vector::add)],
-    },
-    Implementation {
-        operation: "add",
-        name: "parallel",
-        about: "the vector loop on contiguous pieces, all threads",
-        parallel: true,
-        vector: true,
-        available: always,
-        kernels: &[
-            BinaryF32(add::parallel::add),
-            BinaryBf16(add::parallel::add),
-            BinaryF16(add::parallel::add),
-        ],
-    },
-    Implementation {
-        operation: "matmul",
-        name: "plain",
-        about: "three loops, the definition",
-        parallel: false,
-        vector: false,
-        available: always,
-        kernels: &[
-            MultiplyF32(matmul::plain::matmul),
-            MultiplyBf16(matmul::plain::matmul),
-            MultiplyF16(matmul::plain::matmul),
-            MultiplyI8(matmul::plain::matmul),
-        ],
-    },
-    Implementation {
-        operation: "matmul",
-        name: "packed",
-        about: "packed panels and a register tile, blocked for the caches",
-        parallel: false,
-        vector: true,
-        available: always,
-        kernels: &[
-            MultiplyF32(matmul::packed::matmul),
-            MultiplyBf16(matmul::packed::matmul),
-            MultiplyF16(matmul::packed::matmul),
-            MultiplyI8(matmul::packed::matmul),
-        ],
-    },
-    Implementation {
-        operation: "matmul",
-        name: "packed-parallel",
-        about: "panels packed together, tiles of C dealt to all threads",
-        parallel: true,
-        vector: true,
-        available: always,
-        kernels: &[
-            MultiplyF32(matmul::packed_parallel::matmul),
-            MultiplyBf16(matmul::packed_parallel::matmul),
-            MultiplyF16(matmul::packed_parallel::matmul),
-            MultiplyI8(matmul::packed_parallel::matmul),
-        ],
-    },
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    Implementation {
-        operation: "matmul",
-        name: "amx",
-        about: "tile registers: 32 by 32 sums from packed strips, all threads",
-        parallel: true,
-        vector: false,
-        available: matmul::amx::is_available,
-        kernels: &[MultiplyBf16(matmul::amx::matmul), MultiplyI8(matmul::amx::matmul)],
-    },
-    Implementation {
-        operation: "matmul.nn",
-        name: "plain",
-        about: "three loops, the definition",
-        parallel: false,
-        vector: false,
-        available: always,
-        kernels: &[
-            MultiplyF32(matmul::plain::matmul_nn),
-            MultiplyBf16(matmul::plain::matmul_nn),
-            MultiplyF16(matmul::plain::matmul_nn),
-            MultiplyI8(matmul::plain::matmul_nn),
-        ],
-    },
-    Implementation {
-        operation: "matmul.nn",
-        name: "packed",
-        about: "packed panels and a register tile, blocked for the caches",
-        parallel: false,
-        vector: true,
-        available: always,
-        kernels: &[
-            MultiplyF32(matmul::packed::matmul_nn),
-            MultiplyBf16(matmul::packed::matmul_nn),
-            MultiplyF16(matmul::packed::matmul_nn),
-            MultiplyI8(matmul::packed::matmul_nn),
-        ],
-    },
-    Implementation {
-        operation: "matmul.nn",
-        name: "packed-parallel",
-        about: "panels packed together, tiles of C dealt to all threads",
-        parallel: true,
-        vector: true,
-        available: always,
-        kernels: &[
-            MultiplyF32(matmul::packed_parallel::matmul_nn),
-            MultiplyBf16(matmul::packed_parallel::matmul_nn),
-            MultiplyF16(matmul::packed_parallel::matmul_nn),
-            MultiplyI8(matmul::packed_parallel::matmul_nn),
-        ],
-    },
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    Implementation {
-        operation: "matmul.nn",
-        name: "amx",
-        about: "tile registers: 32 by 32 sums from packed strips, all threads",
-        parallel: true,
-        vector: false,
-        available: matmul::amx::is_available,
-        kernels: &[MultiplyBf16(matmul::amx::matmul_nn), MultiplyI8(matmul::amx::matmul_nn)],
-    },
-    Implementation {
-        operation: "rms-norm",
-        name: "plain",
-        about: "the definition, row by row, in f64",
-        parallel: false,
-        vector: false,
-        available: always,
-        kernels: &[
-            BinaryF32(rms_norm::plain::rms_norm),
-            BinaryBf16(rms_norm::plain::rms_norm),
-            BinaryF16(rms_norm::plain::rms_norm),
-        ],
-    },
-    Implementation {
-        operation: "rms-norm",
-        name: "vector",
-        about: "two passes in lanes, the second from a near cache",
-        parallel: false,
-        vector: true,
-        available: always,
-        kernels: &[
-            BinaryF32(rms_norm::vector::rms_norm),
-            BinaryBf16(rms_norm::vector::rms_norm),
-            BinaryF16(rms_norm::vector::rms_norm),
-        ],
-    },
-    Implementation {
-        operation: "rms-norm",
-        name: "parallel",
-        about: "the vector kernel on whole rows, all threads",
-        parallel: true,
-        vector: true,
-        available: always,
-        kernels: &[
-            BinaryF32(rms_norm::parallel::rms_norm),
-            BinaryBf16(rms_norm::parallel::rms_norm),
-            BinaryF16(rms_norm::parallel::rms_norm),
-        ],
-    },
-    Implementation {
-        operation: "softmax",
-        name: "three-pass",
-        about: "the definition: largest element, sum, quotients",
-        parallel: false,
-        vector: false,
-        available: always,
-        kernels: &[
-            UnaryF32(softmax::three_pass::softmax),
-            UnaryBf16(softmax::three_pass::softmax),
-            UnaryF16(softmax::three_pass::softmax),
-        ],
-    },
-    Implementation {
-        operation: "softmax",
-        name: "vector",
-        about: "three passes in lanes over a row of exponentials kept in a near cache",
-        parallel: false,
-        vector: true,
-        available: always,
-        kernels: &[
-            UnaryF32(softmax::vector::softmax),
-            UnaryBf16(softmax::vector::softmax),
-            UnaryF16(softmax::vector::softmax),
-        ],
-    },
-    Implementation {
-        operation: "softmax",
-        name: "parallel",
-        about: "the vector kernel on whole rows, all threads",
-        parallel: true,
-        vector: true,
-        available: always,
-        kernels: &[
-            UnaryF32(softmax::parallel::softmax),
-            UnaryBf16(softmax::parallel::softmax),
-            UnaryF16(softmax::parallel::softmax),
-        ],
-    },
+/// Every ladder, operations in alphabetical order; each folder owns its own, from the plain rung up.
+pub const LADDERS: &[&[Implementation]] = &[
+    crate::add::LADDER,
+    crate::div::LADDER,
+    crate::exponential::LADDER,
+    crate::matmul::LADDER,
+    crate::relu::LADDER,
+    crate::rms_norm::LADDER,
+    crate::sigmoid::LADDER,
+    crate::silu::LADDER,
+    crate::softmax::LADDER,
+    crate::sub::LADDER,
 ];
+
+/// Every implementation of every ladder.
+pub fn implementations() -> impl Iterator<Item = &'static Implementation> {
+    LADDERS.iter().copied().flatten()
+}

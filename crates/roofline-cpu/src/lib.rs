@@ -16,8 +16,8 @@
 //!
 //! To add an operation: a folder with `mod.rs` (the mathematics) and one file
 //! per implementation, generic over [`Element`]; vector code implements
-//! [`Vectorize`] and is run by [`Isa::run`]. Then one row each in [`catalog`],
-//! and `tests/every_kernel.rs` runs it once its reference is listed there.
+//! [`Vectorize`] and is run by [`Isa::run`]. Its ladder gets one line in
+//! [`catalog`], and `tests/every_kernel.rs` runs every rung.
 
 mod cpu;
 mod element;
@@ -34,10 +34,16 @@ pub mod catalog;
 pub mod lanes;
 
 pub mod add;
+pub mod div;
+pub mod exponential;
 pub mod matmul;
 pub mod probe;
+pub mod relu;
 pub mod rms_norm;
+pub mod sigmoid;
+pub mod silu;
 pub mod softmax;
+pub mod sub;
 
 pub use cpu::Cpu;
 pub use element::Element;

@@ -1,16 +1,20 @@
 //! Runs every row of the catalog, for every dtype and every instruction set
-//! level of this machine, over one list of nasty shapes and contents, and
-//! judges each element against f64. A new kernel is tested by being listed.
+//! level of this machine, over one list of nasty shapes and every family of
+//! contents of its operation, and judges each element as the gate does. A new
+//! kernel is tested by being listed.
 
 mod guarded;
-mod reference;
 
 use std::collections::HashMap;
 
 use guarded::{Edge, Guarded};
 use half::{bf16, f16};
-use reference::{Expected, Family};
-use roofline_cpu::catalog::{IMPLEMENTATIONS, Implementation, Kernel, Tensor, TensorMut};
+use roofline_core::case::Case;
+use roofline_core::fill::Fill;
+use roofline_core::judge;
+use roofline_core::ops::{Expected, Problem};
+use roofline_core::tensor::{Tensor as Described, View};
+use roofline_cpu::catalog::{Implementation, Kernel, Tensor, TensorMut, implementations};
 use roofline_cpu::{Cpu, Isa, Pool};
 
 /// Around the lanes of every level, primes, and rows beyond a block.
@@ -58,7 +62,7 @@ const PRODUCTS: &[[usize; 3]] = &[
 #[test]
 fn every_implementation_is_right_on_every_nasty_case() {
     let mut cases = Cases::new();
-    for row in IMPLEMENTATIONS.iter().filter(|row| (row.available)()) {
+    for row in implementations().filter(|row| (row.available)()) {
         let levels: Vec<Isa> = if row.vector {
             Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
         } else {
@@ -81,23 +85,33 @@ fn every_implementation_is_right_on_every_nasty_case() {
     }
 }
 
-/// Inputs and results, computed once and shared by all implementations.
-type Cases = HashMap<(&'static str, &'static str, Vec<usize>, Family), Case>;
+/// Inputs and results by case and fill, computed once and shared by all implementations.
+type Cases = HashMap<(String, Fill), Known>;
 
-struct Case {
-    /// Rounded to the dtype.
+struct Known {
     inputs: Vec<Vec<f64>>,
+    output: Described,
     expected: Vec<Expected>,
 }
 
-impl Case {
-    fn new<T: Number>(operation: &str, axes: &[usize], family: Family) -> Self {
-        let mut inputs = reference::inputs(operation, axes, family, T::NAME);
-        for value in inputs.iter_mut().flatten() {
-            *value = T::from_f64(*value).to_f64();
-        }
-        let expected = reference::expected(operation, axes, &inputs);
-        Self { inputs, expected }
+impl Known {
+    fn new(case: &Case, fill: Fill) -> Self {
+        let (tensors, mut outputs): (Vec<Described>, Vec<Described>) =
+            (case.operation.tensors)(case).into_iter().partition(|tensor| tensor.role.is_input());
+        let fill_one = |(index, tensor): (usize, &Described)| {
+            let mut bytes = vec![0; tensor.bytes()];
+            case.operation.filling(fill, 17, index, tensor).write(0..tensor.elements(), &mut bytes);
+            bytes
+        };
+        let bytes: Vec<Vec<u8>> = tensors.iter().enumerate().map(fill_one).collect();
+        let views: Vec<View> =
+            tensors.iter().zip(&bytes).map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes }).collect();
+        let inputs = views.iter().map(|view| view.line(0, 1, view.elements())).collect();
+        let output = outputs.pop().expect("a kernel has an output");
+        let wanted: Vec<usize> = (0..output.elements()).collect();
+        let problem = Problem { case, fill, inputs: views, launches: 1 };
+        let expected = case.operation.judged.reference(&problem, 0, &wanted);
+        Self { inputs, output, expected }
     }
 }
 
@@ -120,34 +134,35 @@ fn check_dtype<T: Number>(row: &Implementation, kernel: &Kernel, cpu: &Cpu, case
         other => panic!("no shapes for axes {other:?}"),
     };
     for axes in shapes {
-        for &family in Family::of(row.operation, T::NAME) {
+        let sizes: Vec<String> =
+            kernel.axes().iter().zip(&axes).map(|(name, size)| format!("{name}={size}")).collect();
+        let id = format!("{}/{}/{}", row.operation, T::NAME, sizes.join(","));
+        let case: Case = id.parse().expect("the operation is known by the same name");
+        for fill in case.operation.fills_of(&case) {
+            let known = cases.entry((id.clone(), fill)).or_insert_with(|| Known::new(&case, fill));
             for edge in [Edge::End, Edge::Start] {
-                let case = || {
-                    let (operation, name, isa) = (row.operation, row.name, cpu.isa);
-                    let threads = cpu.pool.threads();
-                    format!(
-                        "{operation}/{} {axes:?} {family:?} of {name} on {isa:?}, {threads} threads, {edge:?}",
-                        T::NAME
-                    )
-                };
-                let key = (row.operation, T::NAME, axes.clone(), family);
-                let Case { inputs, expected } =
-                    cases.entry(key).or_insert_with(|| Case::new::<T>(row.operation, &axes, family));
                 let read_only = |values: &Vec<f64>| {
                     let values: Vec<T> = values.iter().map(|&value| T::from_f64(value)).collect();
                     Guarded::read_only(&values, edge)
                 };
-                let inputs: Vec<Guarded<T>> = inputs.iter().map(read_only).collect();
-                let mut output = Guarded::new(&vec![T::POISON; expected.len()], edge);
+                let inputs: Vec<Guarded<T>> = known.inputs.iter().map(read_only).collect();
+                let mut output = Guarded::new(&vec![T::POISON; known.expected.len()], edge);
                 let tensors: Vec<Tensor<'_>> = inputs.iter().map(|input| T::tensor(input.slice())).collect();
                 // Twice: the second call must not build on the first.
                 for call in 1..=2 {
                     let target = T::tensor_mut(output.slice_mut());
                     kernel.launch(cpu, &tensors, target, &axes).expect("tensors that fit");
-                    for (index, (got, expected)) in output.slice().iter().zip(&*expected).enumerate() {
-                        if let Err(why) = T::judge(*got, expected) {
-                            panic!("{}: call {call}, element {index}: {why}", case());
-                        }
+                    for (index, (got, expected)) in output.slice().iter().zip(&known.expected).enumerate() {
+                        let got = T::value(*got);
+                        let score = judge::score(known.output.dtype, got, expected, 1.0);
+                        assert!(
+                            score <= 1.0,
+                            "{id}, {fill} inputs, of {} on {:?}, {} threads, {edge:?}: call {call}, \
+                             element {index}: got {got:e}, expected {expected:?}",
+                            row.name,
+                            cpu.isa,
+                            cpu.pool.threads()
+                        );
                     }
                 }
             }
@@ -162,10 +177,9 @@ trait Number: Copy + 'static {
     type Output: Copy + 'static;
     const POISON: Self::Output;
     fn from_f64(value: f64) -> Self;
-    fn to_f64(self) -> f64;
     fn tensor(x: &[Self]) -> Tensor<'_>;
     fn tensor_mut(y: &mut [Self::Output]) -> TensorMut<'_>;
-    fn judge(got: Self::Output, expected: &Expected) -> Result<(), String>;
+    fn value(got: Self::Output) -> f64;
 }
 
 impl Number for f32 {
@@ -175,17 +189,14 @@ impl Number for f32 {
     fn from_f64(value: f64) -> Self {
         value as f32
     }
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
     fn tensor(x: &[Self]) -> Tensor<'_> {
         Tensor::F32(x)
     }
     fn tensor_mut(y: &mut [Self]) -> TensorMut<'_> {
         TensorMut::F32(y)
     }
-    fn judge(got: Self, expected: &Expected) -> Result<(), String> {
-        expected.judge(f64::from(got), -24, -149, f64::from(f32::MAX))
+    fn value(got: Self) -> f64 {
+        f64::from(got)
     }
 }
 
@@ -196,17 +207,14 @@ impl Number for bf16 {
     fn from_f64(value: f64) -> Self {
         bf16::from_f64(value)
     }
-    fn to_f64(self) -> f64 {
-        bf16::to_f64(self)
-    }
     fn tensor(x: &[Self]) -> Tensor<'_> {
         Tensor::Bf16(x)
     }
     fn tensor_mut(y: &mut [Self]) -> TensorMut<'_> {
         TensorMut::Bf16(y)
     }
-    fn judge(got: Self, expected: &Expected) -> Result<(), String> {
-        expected.judge(got.to_f64(), -8, -133, bf16::MAX.to_f64())
+    fn value(got: Self) -> f64 {
+        got.to_f64()
     }
 }
 
@@ -217,17 +225,14 @@ impl Number for f16 {
     fn from_f64(value: f64) -> Self {
         f16::from_f64(value)
     }
-    fn to_f64(self) -> f64 {
-        f16::to_f64(self)
-    }
     fn tensor(x: &[Self]) -> Tensor<'_> {
         Tensor::F16(x)
     }
     fn tensor_mut(y: &mut [Self]) -> TensorMut<'_> {
         TensorMut::F16(y)
     }
-    fn judge(got: Self, expected: &Expected) -> Result<(), String> {
-        expected.judge(got.to_f64(), -11, -24, f16::MAX.to_f64())
+    fn value(got: Self) -> f64 {
+        got.to_f64()
     }
 }
 
@@ -238,21 +243,14 @@ impl Number for i8 {
     fn from_f64(value: f64) -> Self {
         value as i8
     }
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
     fn tensor(x: &[Self]) -> Tensor<'_> {
         Tensor::I8(x)
     }
     fn tensor_mut(y: &mut [i32]) -> TensorMut<'_> {
         TensorMut::I32(y)
     }
-    fn judge(got: i32, expected: &Expected) -> Result<(), String> {
-        if f64::from(got) == expected.value {
-            Ok(())
-        } else {
-            Err(format!("got {got}, exact {}", expected.value))
-        }
+    fn value(got: i32) -> f64 {
+        f64::from(got)
     }
 }
 
@@ -260,7 +258,7 @@ impl Number for i8 {
 fn the_longest_integer_sum_is_exact() {
     let k = 131_071;
     let (a, b) = (vec![i8::MIN; k], vec![i8::MIN; k]);
-    for row in IMPLEMENTATIONS.iter().filter(|row| (row.available)()) {
+    for row in implementations().filter(|row| (row.available)()) {
         let Some(kernel) = row.kernel("i8") else { continue };
         for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
             let mut c = [0];
@@ -274,9 +272,9 @@ fn the_longest_integer_sum_is_exact() {
 
 #[test]
 fn rows_are_unique_and_their_dtypes_too() {
-    for (index, row) in IMPLEMENTATIONS.iter().enumerate() {
+    for (index, row) in implementations().enumerate() {
         let same = |other: &&Implementation| other.operation == row.operation && other.name == row.name;
-        assert!(!IMPLEMENTATIONS[..index].iter().any(|other| same(&other)), "{}", row.name);
+        assert!(!implementations().take(index).any(|other| same(&other)), "{}", row.name);
         let dtypes: Vec<_> = row.dtypes().collect();
         let mut unique = dtypes.clone();
         unique.sort_unstable();

@@ -7,7 +7,7 @@ use crate::session::serve as host;
 use crate::sys::tensor::Element;
 use roofline_core::dtype::Dtype;
 use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, VERSION, cpu};
-use roofline_cpu::catalog::{self, IMPLEMENTATIONS, Implementation, Kernel, Mismatch, Tensor, TensorMut};
+use roofline_cpu::catalog::{self, Implementation, Kernel, Mismatch, Tensor, TensorMut};
 use roofline_cpu::{Cpu, Isa, Pool, bf16, f16};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ pub struct CpuRunner;
 
 impl Runner for CpuRunner {
     fn hello(&self) -> Hello {
-        let available = IMPLEMENTATIONS.iter().filter(|row| (row.available)());
+        let available = catalog::implementations().filter(|row| (row.available)());
         Hello {
             protocol: VERSION,
             runner: "cpu".to_owned(),

@@ -40,6 +40,15 @@ pub const UNARY: Operation = Operation {
     mutants: &[],
 };
 
+/// x of at most this magnitude, and y.
+pub fn unary(case: &Case, limit: f64) -> Vec<Tensor> {
+    let shape = [case.axis("rows"), case.axis("cols")];
+    vec![
+        Tensor::input("x", case.dtype(), &shape).limit(limit),
+        Tensor::output("y", case.precision.output, &shape),
+    ]
+}
+
 /// The row of z from x and y.
 pub const BINARY: Operation = Operation {
     tensors: |case| {

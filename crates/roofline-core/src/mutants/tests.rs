@@ -52,8 +52,22 @@ fn everyday_bugs_are_among_the_rejected() {
 
 /// Forms and precisions of which no lower class can be told: one rounding is the same in all of them, or the
 /// declared sums are as narrow already.
-const NO_LOWER: &[&str] =
-    &["add/bf16", "add/f16", "matmul/f16+f16", "matmul.nn/f16+f16", "matmul.fixed/f16+f16"];
+const NO_LOWER: &[&str] = &[
+    "add/bf16",
+    "add/f16",
+    "div/bf16",
+    "div/f16",
+    "exp/bf16",
+    "exp/f16",
+    "matmul/f16+f16",
+    "matmul.fixed/f16+f16",
+    "matmul.nn/f16+f16",
+    "relu/bf16",
+    "relu/f16",
+    "relu/f64",
+    "sub/bf16",
+    "sub/f16",
+];
 
 #[test]
 fn the_bound_is_calibrated() {

@@ -3,22 +3,15 @@
 //! Rows that are all -inf give NaN.
 
 use super::{Mutant, Operation, Wrong};
-use crate::family::{Line, rowwise};
+use crate::family::{Line, elementwise, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
-use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {
     name: "softmax",
     about: "y = exp(x - max(x)) / sum(exp(x - max(x))) over each row",
-    tensors: |case| {
-        let shape = [case.axis("rows"), case.axis("cols")];
-        // Large enough that exp without the maximum taken off overflows every accumulator.
-        vec![
-            Tensor::input("x", case.dtype(), &shape).limit(1000.0),
-            Tensor::output("y", case.precision.output, &shape),
-        ]
-    },
+    // Large enough that exp without the maximum taken off overflows every accumulator.
+    tensors: |case| elementwise::unary(case, 1000.0),
     judged: rowwise::rows(|line, _| around(line, line.max(&line.all(0)), |_, sum| sum)),
     mutants: &[
         mutant("maximum not subtracted", Fill::Extreme, |line, _| {

@@ -8,6 +8,33 @@ pub mod plain;
 pub mod vector;
 
 use crate::Rows;
+use crate::catalog::Implementation;
+use crate::catalog::Kernel::{BinaryBf16, BinaryF16, BinaryF32};
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    Implementation::new(
+        "add",
+        "plain",
+        "one loop over the elements",
+        &[BinaryF32(plain::add), BinaryBf16(plain::add), BinaryF16(plain::add)],
+    ),
+    Implementation::new(
+        "add",
+        "vector",
+        "one vector at a time, large outputs streamed past the caches",
+        &[BinaryF32(vector::add), BinaryBf16(vector::add), BinaryF16(vector::add)],
+    )
+    .vector(),
+    Implementation::new(
+        "add",
+        "parallel",
+        "the vector loop on contiguous pieces, all threads",
+        &[BinaryF32(parallel::add), BinaryBf16(parallel::add), BinaryF16(parallel::add)],
+    )
+    .vector()
+    .parallel(),
+];
 
 #[track_caller]
 fn check(x: usize, y: usize, z: usize, shape: Rows) {

@@ -9,6 +9,33 @@ pub mod plain;
 pub mod vector;
 
 use crate::Rows;
+use crate::catalog::Implementation;
+use crate::catalog::Kernel::{BinaryBf16, BinaryF16, BinaryF32};
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    Implementation::new(
+        "rms-norm",
+        "plain",
+        "the definition, row by row, in f64",
+        &[BinaryF32(plain::rms_norm), BinaryBf16(plain::rms_norm), BinaryF16(plain::rms_norm)],
+    ),
+    Implementation::new(
+        "rms-norm",
+        "vector",
+        "two passes in lanes, the second from a near cache",
+        &[BinaryF32(vector::rms_norm), BinaryBf16(vector::rms_norm), BinaryF16(vector::rms_norm)],
+    )
+    .vector(),
+    Implementation::new(
+        "rms-norm",
+        "parallel",
+        "the vector kernel on whole rows, all threads",
+        &[BinaryF32(parallel::rms_norm), BinaryBf16(parallel::rms_norm), BinaryF16(parallel::rms_norm)],
+    )
+    .vector()
+    .parallel(),
+];
 
 /// ε: keeps a row of zeros finite.
 pub const EPSILON: f32 = 1e-6;

@@ -10,6 +10,33 @@ pub mod three_pass;
 pub mod vector;
 
 use crate::Rows;
+use crate::catalog::Implementation;
+use crate::catalog::Kernel::{UnaryBf16, UnaryF16, UnaryF32};
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    Implementation::new(
+        "softmax",
+        "three-pass",
+        "the definition: largest element, sum, quotients",
+        &[UnaryF32(three_pass::softmax), UnaryBf16(three_pass::softmax), UnaryF16(three_pass::softmax)],
+    ),
+    Implementation::new(
+        "softmax",
+        "vector",
+        "three passes in lanes over a row of exponentials kept in a near cache",
+        &[UnaryF32(vector::softmax), UnaryBf16(vector::softmax), UnaryF16(vector::softmax)],
+    )
+    .vector(),
+    Implementation::new(
+        "softmax",
+        "parallel",
+        "the vector kernel on whole rows, all threads",
+        &[UnaryF32(parallel::softmax), UnaryBf16(parallel::softmax), UnaryF16(parallel::softmax)],
+    )
+    .vector()
+    .parallel(),
+];
 
 #[track_caller]
 fn check(x: usize, y: usize, shape: Rows) {

@@ -3,8 +3,11 @@
 use crate::conductor::{Conductor, add, memory, read};
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
-use roofline_core::ops::OPERATIONS;
+use roofline_core::fill::Fill;
+use roofline_core::judge;
+use roofline_core::ops::{OPERATIONS, Problem};
 use roofline_core::protocol::{Ask, Hello, Launched, Offer, Place, Prepare, Prepared, Role, VERSION};
+use roofline_core::tensor::View;
 use roofline_runner::cpu::CpuRunner;
 use roofline_runner::{Channel, Session};
 use std::fs::File;
@@ -25,7 +28,7 @@ fn is_kernel(offer: &Offer) -> bool {
 fn offers_cover_every_form() {
     let hello: Hello = start().ask(Ask::Hello { protocol: VERSION }).unwrap();
     assert!(!hello.offers.is_empty());
-    for form in ["add", "softmax", "rms-norm", "matmul", "matmul.nn"] {
+    for form in ["add", "softmax", "rms-norm", "matmul", "matmul.nn", "matmul.fixed"] {
         let offers: Vec<_> =
             hello.offers.iter().filter(|offer| is_kernel(offer) && offer.operation == form).collect();
         assert!(offers.iter().any(|offer| offer.parallel) && offers.iter().any(|offer| !offer.parallel));
@@ -111,11 +114,18 @@ fn every_offer_launches() {
                 assert_eq!(bytes.iter().all(|byte| *byte == 0), traffic, "{}", offer.implementation);
                 continue;
             }
-            let expected = if case.operation.name == "softmax" { 1.0 / 7.0 } else { 0.0 };
-            let worst = (0..bytes.len() / place.dtype.size())
-                .map(|index| (place.dtype.read(&bytes, index) - expected).abs())
-                .fold(0.0, f64::max);
-            assert!(worst < 1e-3, "{} of {}: {worst}", offer.implementation, request.case);
+            let zeros = [0; 4096];
+            let inputs = request.tensors.iter().filter(|place| place.role.is_input());
+            let view = |place: &Place| View { dtype: place.dtype, bytes: &zeros[..place.bytes as usize] };
+            let inputs = inputs.map(view).collect();
+            let problem = Problem { case: &case, fill: Fill::Uniform, inputs, launches: 1 };
+            let wanted: Vec<usize> = (0..bytes.len() / place.dtype.size()).collect();
+            let expected = case.operation.judged.reference(&problem, 0, &wanted);
+            for (index, expected) in expected.iter().enumerate() {
+                let got = place.dtype.read(&bytes, index);
+                let score = judge::score(place.dtype, got, expected, 1.0);
+                assert!(score <= 1.0, "{} of {}: {got}, {expected:?}", offer.implementation, request.case);
+            }
         }
     }
 }

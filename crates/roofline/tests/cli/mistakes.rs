@@ -14,7 +14,7 @@ fn usage(words: &str, parts: &[&str]) -> Outcome {
 #[test]
 fn unknown_names_have_a_nearest_one() {
     usage("sofmax", &["unknown operation `sofmax`", "hint: did you mean `softmax`?"]);
-    usage("frobnicate", &["unknown operation `frobnicate`", "hint: the operations are add, softmax"]);
+    usage("frobnicate", &["unknown operation `frobnicate`", "hint: the operations are add, sub"]);
     usage("matmul.tn", &["`matmul` has no variant `tn`", "hint: its forms are matmul, matmul.nn"]);
     usage("add --dtype f31", &["unknown dtype `f31`", "hint: did you mean `f32`?"]);
     usage("add --format tabel", &["unknown format `tabel`", "hint: did you mean `table`?"]);

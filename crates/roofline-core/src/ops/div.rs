@@ -1,0 +1,11 @@
+//! `div`: z = x / y, element by element, as IEEE divides.
+
+use super::{Judged, Operation};
+use crate::family::elementwise;
+
+pub const OPERATION: Operation = Operation {
+    name: "div",
+    about: "z = x / y",
+    judged: Judged::Elementwise(|e| e.x(0) / e.x(1)),
+    ..elementwise::BINARY
+};

@@ -1,0 +1,12 @@
+//! `exp`: y = eˣ, element by element.
+
+use super::{Judged, Operation};
+use crate::family::elementwise;
+
+pub const OPERATION: Operation = Operation {
+    name: "exp",
+    about: "y = eˣ",
+    tensors: |case| elementwise::unary(case, 80.0),
+    judged: Judged::Elementwise(|e| e.x(0).exp()),
+    ..elementwise::UNARY
+};
