@@ -6,6 +6,7 @@ use studies::gate_study::{describe, study};
 #[test]
 fn fifty_shapes_without_a_false_alarm() {
     let outcome = study(&Bench::new().unwrap(), 50, 11, |_| {}).unwrap();
-    assert!(outcome.honest_rows >= 120, "{}", describe(&outcome));
+    // Most operations have several rungs.
+    assert!(outcome.honest_rows > outcome.shapes, "{}", describe(&outcome));
     assert!(outcome.false_alarms.is_empty() && outcome.missed.is_empty(), "{}", describe(&outcome));
 }
