@@ -254,7 +254,7 @@ fn answer_all(mut socket: &UnixStream, own: &[Own]) -> io::Result<()> {
         let views = views.map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes }).collect();
         let own = own.iter().find(|own| own.name == case.operation.name);
         let own = own.ok_or_else(|| io::Error::other(format!("no operation of `{case}`")))?;
-        match compute(own, &Problem { case: &case, fill: head.fill, inputs: views, launches: 1 }, &wanted) {
+        match compute(own, &Problem { case: &case, fill: head.fill, inputs: views }, &wanted) {
             Ok(expected) => {
                 let numbers = expected.iter().flat_map(|expected| [expected.value, expected.soft]);
                 let bytes: Vec<u8> = numbers.flat_map(f64::to_le_bytes).collect();
@@ -328,7 +328,7 @@ mod tests {
     ) -> Result<Vec<Expected>, String> {
         let case: Case = "add/f32/rows=1,cols=2".parse().unwrap();
         let own = Own { name: "add", may_be_nan, reference, row: || unreachable!("not asked for") };
-        compute(&own, &Problem { case: &case, fill, inputs: Vec::new(), launches: 1 }, &[0, 1])
+        compute(&own, &Problem { case: &case, fill, inputs: Vec::new() }, &[0, 1])
     }
 
     const NAN: Expected = Expected { value: f64::NAN, soft: 0.0 };

@@ -198,7 +198,7 @@ impl Instance {
     /// The inputs as they are, for the reference.
     pub fn problem(&self, fill: Fill) -> Problem<'_> {
         let inputs = self.inputs().map(|(_, view)| view).collect();
-        Problem { case: &self.case, fill, inputs, launches: 1 }
+        Problem { case: &self.case, fill, inputs }
     }
 
     fn inputs(&self) -> impl Iterator<Item = (&Tensor, View<'_>)> {

@@ -41,7 +41,7 @@ impl<'a> Instance<'a> {
 
     pub(crate) fn problem(&self) -> Problem<'_> {
         let inputs = self.inputs.iter().map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes });
-        Problem { case: self.case, fill: self.fill, inputs: inputs.collect(), launches: 1 }
+        Problem { case: self.case, fill: self.fill, inputs: inputs.collect() }
     }
 
     pub(crate) fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {

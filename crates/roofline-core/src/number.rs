@@ -72,7 +72,7 @@ impl Steps {
     /// The sum of terms, in whatever order.
     pub fn sum<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
         self.count(|counts| counts.simple += terms.len() as u64);
-        self.total(terms, |term| term.value, |term| term.emulated)
+        self.total(terms)
     }
 
     /// The sum of products, fused.
@@ -87,19 +87,14 @@ impl Steps {
                 Number { value: a.value * b.value, inherited, rounding: 0.0, emulated, steps: self }
             })
             .collect();
-        self.total(&products, |term| term.value, |term| term.emulated)
+        self.total(&products)
     }
 
-    fn total<'a>(
-        &'a self,
-        terms: &[Number<'a>],
-        value: fn(&Number) -> f64,
-        emulated: fn(&Number) -> f64,
-    ) -> Number<'a> {
+    fn total<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
         let mut walked = self.walk.start();
         let (mut errors, mut squares) = (0.0, 0.0);
         for term in terms {
-            walked.step(value(term));
+            walked.step(term.value);
             let error = term.error();
             errors += error;
             squares += error * error;
@@ -108,13 +103,13 @@ impl Steps {
         let together = bound::Z * (squares / 3.0_f64).sqrt();
         let inherited = if self.walk.order_matters { errors } else { together.min(errors) };
         let emulated = match self.emulated {
-            Some(arithmetic) => arithmetic.sum(&terms.iter().map(emulated).collect::<Vec<_>>()),
+            Some(arithmetic) => arithmetic.sum(&terms.iter().map(|term| term.emulated).collect::<Vec<_>>()),
             None => walked.sum,
         };
-        let total = Number { value: walked.sum, inherited, rounding: 0.0, emulated, steps: self };
         // One term alone is no sum.
         let own = if terms.len() > 1 { walked.error() } else { 0.0 };
-        Number { inherited: inherited + own, ..total }.held()
+        let inherited = inherited + own;
+        Number { value: walked.sum, inherited, rounding: 0.0, emulated, steps: self }.held()
     }
 
     /// The largest, with NaN carried along; minus infinity of none.
@@ -153,10 +148,6 @@ impl<'a> Number<'a> {
         let error = if rounds_to_output { self.inherited } else { self.error() };
         // What passes every number of the accumulator is infinite there, or nearly what it is.
         if error.is_finite() { error } else { 8.0 * self.steps.unit * self.value.abs() }
-    }
-
-    pub fn steps(&self) -> &'a Steps {
-        self.steps
     }
 
     /// A step that is rounded to the nearest number, whatever its operands.

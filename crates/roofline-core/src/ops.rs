@@ -206,10 +206,7 @@ impl Operation {
             return Err("its tensors are inputs and then outputs".to_owned());
         }
         let is_twice = |(index, tensor): (usize, &Tensor)| {
-            tensors[..index].iter().any(|other| {
-                // An input and an output of one name are one tensor that is changed in place.
-                other.name == tensor.name && other.role.is_input() == tensor.role.is_input()
-            })
+            tensors[..index].iter().any(|other| other.name == tensor.name)
         };
         if tensors.iter().enumerate().any(is_twice) {
             return Err("two of its tensors share a name".to_owned());

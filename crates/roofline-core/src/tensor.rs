@@ -4,9 +4,6 @@ use crate::dtype::Dtype;
 use serde::{Deserialize, Serialize};
 
 /// What an implementation does with a tensor.
-///
-/// A tensor that is changed in place stands there twice under one name, as input and as output: before the
-/// launches of a question and before each sample the input is copied to the output, off the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -29,7 +26,7 @@ impl Role {
 pub enum Content {
     /// Numbers of a family, at most so large.
     Values { limit: f64 },
-    /// Numbers of a domain, spread evenly in their logarithm where both ends are above zero.
+    /// Numbers of a domain, spread evenly.
     Within { low: f64, high: f64 },
     /// Whole numbers below a bound, and by lot one that stands for none.
     Indices { below: u64, none: Option<i32> },

@@ -166,10 +166,7 @@ fn check(request: &Prepare) -> Result<(), Refusal> {
     }
     for (i, place) in tensors.iter().enumerate() {
         let wrong = |why: String| failed(format!("tensor `{}`: {why}", place.name));
-        // An input and an output of one name are one tensor that is changed in place.
-        let is_same =
-            |other: &Place| other.name == place.name && other.role.is_input() == place.role.is_input();
-        if tensors[..i].iter().any(is_same) {
+        if tensors[..i].iter().any(|other| other.name == place.name) {
             return Err(wrong("named twice".to_owned()));
         }
         check_place(place).map_err(wrong)?;

@@ -97,19 +97,6 @@ impl<'a> Line<'a> {
         self.length == 0
     }
 
-    /// Where the line begins, a number for each dimension.
-    pub fn start(&self) -> &'a [usize] {
-        self.start
-    }
-
-    pub fn case(&self) -> &'a Case {
-        self.case
-    }
-
-    pub fn steps(&self) -> &'a Steps {
-        self.steps
-    }
-
     /// A parameter of the case.
     pub fn param(&self, name: &str) -> f64 {
         self.case.param(name)

@@ -9,6 +9,8 @@ pub struct Space {
     pub shape: Vec<usize>,
     /// By tensor and dimension: how far apart neighbours lie; 0 where the tensor is the same along it.
     strides: Vec<Vec<usize>>,
+    /// By tensor: whether it has an element for every point, in order.
+    whole: Vec<bool>,
 }
 
 impl Space {
@@ -20,8 +22,9 @@ impl Space {
             let own = shape[rank - tensor.beside.len()..].iter_mut().zip(&tensor.beside);
             own.filter(|(_, size)| **size != 1).for_each(|(all, size)| *all = *size);
         }
-        let strides = tensors.iter().map(|tensor| strides(rank, &tensor.beside)).collect();
-        Space { shape, strides }
+        let strides: Vec<Vec<usize>> = tensors.iter().map(|tensor| strides(rank, &tensor.beside)).collect();
+        let whole = strides.iter().map(|strides| is_whole(&shape, strides)).collect();
+        Space { shape, strides, whole }
     }
 
     pub fn points(&self) -> usize {
@@ -35,11 +38,7 @@ impl Space {
 
     /// Whether a tensor has an element for every point, in order.
     pub fn is_whole(&self, tensor: usize) -> bool {
-        let sizes = self.shape.iter().zip(&self.strides[tensor]);
-        sizes
-            .rev()
-            .try_fold(1, |next, (size, stride)| (*size == 1 || *stride == next).then_some(next * size))
-            .is_some()
+        self.whole[tensor]
     }
 
     /// A point that an element of a tensor stands at: the first, where there are several.
@@ -87,6 +86,11 @@ impl Space {
         }
         starts.into_iter().map(|first| Reach { output: 0, first, step, count }).collect()
     }
+}
+
+fn is_whole(shape: &[usize], strides: &[usize]) -> bool {
+    let mut sizes = shape.iter().zip(strides).rev();
+    sizes.try_fold(1, |next, (size, stride)| (*size == 1 || *stride == next).then_some(next * size)).is_some()
 }
 
 fn strides(rank: usize, shape: &[usize]) -> Vec<usize> {

@@ -70,8 +70,6 @@ pub struct Problem<'a> {
     pub case: &'a Case,
     pub fill: Fill,
     pub inputs: Vec<View<'a>>,
-    /// Launches since what is changed in place was as the inputs have it.
-    pub launches: u32,
 }
 
 impl Problem<'_> {

@@ -37,7 +37,7 @@ impl Filled {
     fn problem(&self) -> Problem<'_> {
         let inputs = self.tensors.iter().zip(&self.inputs);
         let inputs = inputs.map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes }).collect();
-        Problem { case: &self.case, fill: self.fill, inputs, launches: 1 }
+        Problem { case: &self.case, fill: self.fill, inputs }
     }
 
     /// Expected values of the first output.
