@@ -92,6 +92,7 @@ impl Own {
 fn row<O: Operation>() -> ops::Operation {
     ops::Operation {
         name: O::NAME,
+        also: &[],
         about: O::ABOUT,
         variants: O::VARIANTS,
         axes: O::AXES,

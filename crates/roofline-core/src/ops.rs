@@ -68,6 +68,8 @@ pub fn bring(operations: Vec<Operation>) -> Result<(), String> {
 #[derive(Clone, Copy, Debug)]
 pub struct Operation {
     pub name: &'static str,
+    /// Other names that people know it by: what is read may have them, what is printed has `name`.
+    pub also: &'static [&'static str],
     /// The formula in one line.
     pub about: &'static str,
     /// Forms that share the mathematics and differ in layout or a detail; the first is the plain one, "".
@@ -146,8 +148,13 @@ impl Operation {
     /// The operation of a name, or the nearest name there is.
     pub fn find(name: &str) -> Result<&'static Operation, Option<&'static str>> {
         operations()
-            .find(|operation| operation.name == name)
-            .ok_or_else(|| nearest(name, operations().map(|operation| operation.name)))
+            .find(|operation| operation.names().any(|own| own == name))
+            .ok_or_else(|| nearest(name, operations().flat_map(Operation::names)))
+    }
+
+    /// All names that it is known by, its own first.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.also.iter().copied())
     }
 
     /// Names of its axes, in order.
@@ -172,7 +179,7 @@ impl Operation {
     }
 
     /// What is wrong with a row that was not written here.
-    fn check<'a>(&self, mut known: impl Iterator<Item = &'a Operation>) -> Result<(), String> {
+    fn check<'a>(&self, known: impl Iterator<Item = &'a Operation> + Clone) -> Result<(), String> {
         let names: Vec<&str> = self
             .axes
             .iter()
@@ -180,11 +187,12 @@ impl Operation {
             .chain(self.params.iter().map(|param| param.name))
             .collect();
         let is_new = |(index, name): (usize, &&str)| is_kebab(name) && !names[..index].contains(name);
-        if !is_kebab(self.name) {
+        if !self.names().all(is_kebab) {
             return Err("a name is lowercase letters, digits and `-`".to_owned());
         }
-        if known.any(|known| known.name == self.name) {
-            return Err("there is one of this name already; choose another".to_owned());
+        let is_taken = |name: &str| known.clone().any(|known| known.names().any(|own| own == name));
+        if let Some(name) = self.names().find(|name| is_taken(name)) {
+            return Err(format!("there is one of the name `{name}` already; choose another"));
         }
         if self.axes.is_empty() || !names.iter().enumerate().all(is_new) {
             return Err("it needs axes, each with a name of its own in lowercase letters".to_owned());

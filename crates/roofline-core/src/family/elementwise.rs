@@ -23,6 +23,7 @@ pub const ROWS: &[Axis] = &[
 /// The row of y from x, to which an operation adds name, formula and whatever differs.
 pub const UNARY: Operation = Operation {
     name: "",
+    also: &[],
     about: "",
     variants: PLAIN,
     axes: ROWS,

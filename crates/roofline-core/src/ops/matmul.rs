@@ -19,6 +19,7 @@ use crate::units::Bytes;
 
 pub const OPERATION: Operation = Operation {
     name: "matmul",
+    also: &[],
     about: "C = A · Bᵀ, sums in the accumulator",
     variants: &[
         Variant { name: "", about: "C[m,n] = A[m,k] · B[n,k]ᵀ" },

@@ -303,7 +303,9 @@ fn operations_that_the_gate_could_not_work_with_are_not_brought() {
     };
     assert_eq!(own(|_| {}), Ok(()));
     for (change, why) in [
-        ((|own| own.name = "softmax") as fn(&mut Operation), "of this name already"),
+        ((|own| own.name = "softmax") as fn(&mut Operation), "name `softmax` already"),
+        (|own| own.name = "swish", "name `swish` already"),
+        (|own| own.also = &["mine", "softmax"], "name `softmax` already"),
         (|own| own.name = "Own", "lowercase"),
         (|own| own.axes = &[], "axes"),
         (|own| own.axes = &[Axis { name: "m", about: "" }, Axis { name: "m", about: "" }], "axes"),
@@ -312,4 +314,17 @@ fn operations_that_the_gate_could_not_work_with_are_not_brought() {
     ] {
         assert!(own(change).unwrap_err().contains(why), "{why}");
     }
+}
+
+#[test]
+fn an_operation_is_found_by_each_of_its_names_and_prints_one() {
+    let mut names = BTreeSet::new();
+    for operation in OPERATIONS {
+        for name in operation.names() {
+            assert!(names.insert(name), "two operations are called `{name}`");
+            assert_eq!(Operation::find(name).unwrap().name, operation.name);
+        }
+    }
+    assert_eq!("swish/f32/rows=2,cols=3".parse::<Case>().unwrap().to_string(), "silu/f32/rows=2,cols=3");
+    assert_eq!(Operation::find("swich").unwrap_err(), Some("swish"));
 }

@@ -70,6 +70,9 @@ fn operations(forms: &[(&str, &str)]) -> String {
     {
         let axes: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
         let _ = writeln!(text, "{:<10} {}", operation.name, operation.about);
+        if !operation.also.is_empty() {
+            let _ = writeln!(text, "{:<10}   also {}", "", operation.also.join(", "));
+        }
         for variant in operation.variants {
             let form = roofline_core::ops::form(operation.name, variant.name);
             let _ = writeln!(text, "{:<10}   {form}: {}", "", variant.about);
