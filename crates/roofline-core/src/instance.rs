@@ -8,20 +8,23 @@ use crate::judge::{Judgement, judge};
 use crate::ops::{Expected, Judged, Problem};
 use crate::tensor::{Content, Tensor, View};
 
-/// A value that no operation here gives on these inputs.
-pub(crate) const POISON: f64 = -96.0;
+/// A value that no operation here gives on these inputs: what outputs hold before a kernel writes them.
+pub const POISON: f64 = -96.0;
 
-pub(crate) struct Instance<'a> {
-    pub(crate) case: &'a Case,
+/// A case whose inputs are filled and whose outputs are known.
+pub struct Instance<'a> {
+    pub case: &'a Case,
     fill: Fill,
-    pub(crate) inputs: Vec<(Tensor, Vec<u8>)>,
-    pub(crate) outputs: Vec<Tensor>,
+    /// The inputs, with their content.
+    pub inputs: Vec<(Tensor, Vec<u8>)>,
+    pub outputs: Vec<Tensor>,
     /// By output; none where only a property holds.
     expected: Vec<Vec<Expected>>,
 }
 
 impl<'a> Instance<'a> {
-    pub(crate) fn new(case: &'a Case, fill: Fill, seed: u64) -> Instance<'a> {
+    /// Fills the inputs and computes the outputs.
+    pub fn new(case: &'a Case, fill: Fill, seed: u64) -> Instance<'a> {
         let operation = case.operation;
         let (tensors, outputs): (Vec<Tensor>, Vec<Tensor>) =
             (operation.tensors)(case).into_iter().partition(|tensor| tensor.role.is_input());
@@ -39,28 +42,31 @@ impl<'a> Instance<'a> {
         instance
     }
 
-    pub(crate) fn problem(&self) -> Problem<'_> {
+    /// What references work on.
+    pub fn problem(&self) -> Problem<'_> {
         let inputs = self.inputs.iter().map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes });
         Problem { case: self.case, fill: self.fill, inputs: inputs.collect() }
     }
 
-    pub(crate) fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
+    /// What a kernel of this arithmetic leaves.
+    pub fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
         self.case.operation.judged.emulate(&self.problem(), arithmetic)
     }
 
-    pub(crate) fn honest(&self) -> Vec<Vec<f64>> {
+    /// What a kernel of the declared precision leaves.
+    pub fn honest(&self) -> Vec<Vec<f64>> {
         self.emulate(&Arithmetic::declared(self.case))
     }
 
     /// The expected values themselves; `None` where there are none.
-    pub(crate) fn exact(&self) -> Option<Vec<Vec<f64>>> {
+    pub fn exact(&self) -> Option<Vec<Vec<f64>>> {
         let values = |expected: &Vec<Expected>| expected.iter().map(|expected| expected.value).collect();
         let is_judged = !matches!(self.case.operation.judged, Judged::Property(_));
         is_judged.then(|| self.expected.iter().map(values).collect())
     }
 
     /// Expected values and bounds of all outputs, to the last bit that every machine computes alike.
-    pub(crate) fn expected_bits(&self) -> impl Iterator<Item = u64> {
+    pub fn expected_bits(&self) -> impl Iterator<Item = u64> {
         // Functions of the system's library differ in their last bits.
         let rounded = |x: f64| (x as f32).to_bits().into();
         self.expected
@@ -69,12 +75,13 @@ impl<'a> Instance<'a> {
             .flat_map(move |expected| [rounded(expected.value), rounded(expected.soft)])
     }
 
-    pub(crate) fn expected(&self, output: usize, index: usize) -> Option<Expected> {
+    /// What an element must be; `None` where only a property holds.
+    pub fn expected(&self, output: usize, index: usize) -> Option<Expected> {
         self.expected[output].get(index).copied()
     }
 
     /// What an honest kernel gives for a spoiled first input; `None` where that holds no values.
-    pub(crate) fn with_input(&self, spoil: fn(&mut Vec<f64>, &Tensor)) -> Option<Vec<Vec<f64>>> {
+    pub fn with_input(&self, spoil: fn(&mut Vec<f64>, &Tensor)) -> Option<Vec<Vec<f64>>> {
         let (first, bytes) = self.inputs.first()?;
         if !matches!(first.content, Content::Values { .. }) {
             return None;
@@ -89,7 +96,7 @@ impl<'a> Instance<'a> {
     }
 
     /// The bytes that a kernel with these results leaves behind.
-    pub(crate) fn written(&self, outputs: &[Vec<f64>]) -> Vec<Vec<u8>> {
+    pub fn written(&self, outputs: &[Vec<f64>]) -> Vec<Vec<u8>> {
         let write = |(tensor, values): (&Tensor, &Vec<f64>)| {
             let mut bytes = vec![0; tensor.bytes()];
             values.iter().enumerate().for_each(|(i, y)| tensor.dtype.write(&mut bytes, i, *y));
@@ -99,7 +106,7 @@ impl<'a> Instance<'a> {
     }
 
     /// Elements that two kernels leave otherwise.
-    pub(crate) fn differing(&self, one: &[Vec<f64>], other: &[Vec<f64>]) -> usize {
+    pub fn differing(&self, one: &[Vec<f64>], other: &[Vec<f64>]) -> usize {
         let (one, other) = (self.written(one), self.written(other));
         let sizes = self.outputs.iter().map(|tensor| tensor.dtype.size());
         let counts = sizes.zip(one.iter().zip(&other)).map(|(size, (one, other))| {
@@ -108,7 +115,8 @@ impl<'a> Instance<'a> {
         counts.sum()
     }
 
-    pub(crate) fn judge(&self, outputs: &[Vec<f64>], loosen: f64) -> Judgement {
+    /// Judges whole outputs; `loosen` multiplies the bound.
+    pub fn judge(&self, outputs: &[Vec<f64>], loosen: f64) -> Judgement {
         let written = self.written(outputs);
         let views: Vec<View> = self
             .outputs
@@ -131,7 +139,7 @@ impl<'a> Instance<'a> {
     }
 
     /// An output of numbers next to the right ones towards zero.
-    pub(crate) fn truncated(&self, output: usize) -> Option<Vec<f64>> {
+    pub fn truncated(&self, output: usize) -> Option<Vec<f64>> {
         let format = self.outputs[output].dtype.format().unwrap_or(format::F64);
         let truncate = |expected: &Expected| {
             let rounded = format.round(expected.value);

@@ -16,7 +16,7 @@ pub mod dtype;
 pub mod family;
 pub mod fill;
 pub mod format;
-mod instance;
+pub mod instance;
 pub mod judge;
 pub mod mutants;
 pub mod nearest;

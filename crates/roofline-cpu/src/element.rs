@@ -1,19 +1,15 @@
 //! Number types of tensors: f32, bf16 and f16 share every kernel.
 //!
 //! A kernel computes in f32 lanes; an [`Element`] says how its type gets in
-//! (exactly) and out (one rounding to nearest even).
+//! (exactly) and out (one rounding to nearest even), a vector at a time.
 
 use half::{bf16, f16, slice::HalfFloatSliceExt};
 
+use crate::Scalar;
 use crate::lanes::{Lanes, MAX_LANES};
 
 /// A floating-point type of tensors.
-pub trait Element: Copy + Default + Send + Sync + 'static {
-    /// Exact.
-    fn to_f32(self) -> f32;
-    /// Rounded to nearest even; beyond the largest number is infinity.
-    fn from_f32(value: f32) -> Self;
-
+pub trait Element: Scalar<Wide = f32> {
     /// Reads the first `LANES` elements of `x`.
     fn load<L: Lanes>(lanes: L, x: &[Self]) -> L::F;
     /// Reads the `x.len() <= LANES` elements of `x`; the lanes beyond hold `fill`.
@@ -39,14 +35,6 @@ pub trait Element: Copy + Default + Send + Sync + 'static {
 
 impl Element for f32 {
     #[inline(always)]
-    fn to_f32(self) -> f32 {
-        self
-    }
-    #[inline(always)]
-    fn from_f32(value: f32) -> Self {
-        value
-    }
-    #[inline(always)]
     fn load<L: Lanes>(lanes: L, x: &[Self]) -> L::F {
         lanes.load_f32(x)
     }
@@ -69,14 +57,6 @@ impl Element for f32 {
 }
 
 impl Element for bf16 {
-    #[inline(always)]
-    fn to_f32(self) -> f32 {
-        bf16::to_f32(self)
-    }
-    #[inline(always)]
-    fn from_f32(value: f32) -> Self {
-        bf16::from_f32(value)
-    }
     #[inline(always)]
     fn load<L: Lanes>(lanes: L, x: &[Self]) -> L::F {
         lanes.load_bf16(x.reinterpret_cast())
@@ -103,14 +83,6 @@ impl Element for bf16 {
 }
 
 impl Element for f16 {
-    #[inline(always)]
-    fn to_f32(self) -> f32 {
-        f16::to_f32(self)
-    }
-    #[inline(always)]
-    fn from_f32(value: f32) -> Self {
-        f16::from_f32(value)
-    }
     #[inline(always)]
     fn load<L: Lanes>(lanes: L, x: &[Self]) -> L::F {
         lanes.load_f16(x.reinterpret_cast())
@@ -178,7 +150,7 @@ mod tests {
         // Between two neighbours: the tie, and the numbers next to it.
         let mut between = Vec::new();
         for pair in codes.windows(2) {
-            let (low, high) = (pair[0].to_f32(), pair[1].to_f32());
+            let (low, high) = (pair[0].wide(), pair[1].wide());
             let tie = low + (high - low) / 2.0;
             between.extend([tie, tie.next_down(), tie.next_up(), low]);
         }
@@ -188,9 +160,9 @@ mod tests {
             let mut back = vec![T::default(); codes.len()];
             isa.run(RoundTrip { x: &codes, wide: &mut wide, back: &mut back });
             for ((&code, wide), back) in codes.iter().zip(wide).zip(back) {
-                let expected = code.to_f32();
+                let expected = code.wide();
                 if expected.is_nan() {
-                    assert!(wide.is_nan() && back.to_f32().is_nan(), "{isa:?} {code:?}");
+                    assert!(wide.is_nan() && back.wide().is_nan(), "{isa:?} {code:?}");
                 } else {
                     assert_eq!(wide.to_bits(), expected.to_bits(), "{isa:?} {code:?}");
                     assert_eq!(to_bits(back), to_bits(code), "{isa:?} {code:?}");
@@ -199,9 +171,9 @@ mod tests {
             let mut rounded = vec![T::default(); between.len()];
             isa.run(Narrow(&between, &mut rounded));
             for (&exact, rounded) in between.iter().zip(rounded) {
-                let expected = T::from_f32(exact);
+                let expected = T::narrow(exact);
                 let same = to_bits(rounded) == to_bits(expected)
-                    || (expected.to_f32().is_nan() && rounded.to_f32().is_nan());
+                    || (expected.wide().is_nan() && rounded.wide().is_nan());
                 assert!(same, "{isa:?} {exact:e}: {rounded:?}, not {expected:?}");
             }
         }

@@ -1,10 +1,14 @@
-//! After its first call a kernel allocates nothing: scratch memory is kept.
+//! After its first launch a kernel allocates nothing: scratch memory is kept.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use roofline_cpu::catalog::{Kernel, Tensor, TensorMut, implementations};
-use roofline_cpu::{Cpu, bf16, f16};
+use roofline_core::case::Case;
+use roofline_core::dtype::Dtype;
+use roofline_core::ops::Operation;
+use roofline_core::tensor::Tensor;
+use roofline_cpu::catalog::{Kernel, implementations};
+use roofline_cpu::{Args, Cpu, Datum, bf16, f16};
 
 struct Counting;
 
@@ -27,51 +31,50 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 #[test]
-fn the_second_call_allocates_nothing() {
+fn the_second_launch_allocates_nothing() {
     // One thread: which of several takes a task first is not determined.
     let cpu = Cpu::serial();
     for row in implementations().filter(|row| (row.available)()) {
         for kernel in row.kernels {
-            launch(kernel, row.operation, &cpu);
-            let before = ALLOCATIONS.load(Ordering::Relaxed);
-            launch(kernel, row.operation, &cpu);
-            let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before;
-            let (operation, name, dtype) = (row.operation, row.name, kernel.dtype());
-            assert_eq!(allocations, 0, "{operation}/{dtype} of {name}");
+            let name = row.operation.split('.').next().unwrap_or_default();
+            let operation = Operation::find(name).expect("a known operation");
+            let axes: Vec<String> = operation.axes.iter().map(|axis| format!("{}=64", axis.name)).collect();
+            let id = format!("{}/{}/{}", row.operation, kernel.precision, axes.join(","));
+            let case: Case = id.parse().expect("sizes of 64 are legal");
+            let allocations = second_launch(kernel, &case, &cpu);
+            assert_eq!(allocations, 0, "{id} of {}", row.name);
         }
     }
 }
 
-/// A small case from the stack: 64 by 64, and 64 deep for products.
-fn launch(kernel: &Kernel, operation: &str, cpu: &Cpu) {
-    const SIDE: usize = 64;
-    const AREA: usize = SIDE * SIDE;
-    let axes = [SIDE; 3];
-    let axes = &axes[..kernel.axes().len()];
-    let second = if operation == "rms-norm" { SIDE } else { AREA };
-    let tensors = if kernel.is_unary() { 1 } else { 2 };
-    let launched = match kernel.dtype() {
-        "f32" => {
-            let (x, mut y) = ([1.0; AREA], [0.0; AREA]);
-            let inputs = [Tensor::F32(&x), Tensor::F32(&x[..second])];
-            kernel.launch(cpu, &inputs[..tensors], TensorMut::F32(&mut y), axes)
-        }
-        "bf16" => {
-            let (x, mut y) = ([bf16::ONE; AREA], [bf16::ZERO; AREA]);
-            let inputs = [Tensor::Bf16(&x), Tensor::Bf16(&x[..second])];
-            kernel.launch(cpu, &inputs[..tensors], TensorMut::Bf16(&mut y), axes)
-        }
-        "f16" => {
-            let (x, mut y) = ([f16::ONE; AREA], [f16::ZERO; AREA]);
-            let inputs = [Tensor::F16(&x), Tensor::F16(&x[..second])];
-            kernel.launch(cpu, &inputs[..tensors], TensorMut::F16(&mut y), axes)
-        }
-        "i8" => {
-            let (x, mut y) = ([1; AREA], [0; AREA]);
-            let inputs = [Tensor::I8(&x), Tensor::I8(&x[..second])];
-            kernel.launch(cpu, &inputs[..tensors], TensorMut::I32(&mut y), axes)
-        }
-        other => panic!("no case for dtype {other}"),
-    };
-    launched.expect("tensors that fit");
+/// Allocations of the second launch.
+fn second_launch(kernel: &Kernel, case: &Case, cpu: &Cpu) -> usize {
+    let mut args = Args::new();
+    for (axis, size) in case.operation.axes.iter().zip(&case.sizes) {
+        args = args.size(axis.name, *size as usize);
+    }
+    for param in case.operation.params {
+        args = args.param(param.name, param.default);
+    }
+    for tensor in (case.operation.tensors)(case) {
+        args = match tensor.dtype {
+            Dtype::F64 => give::<f64>(args, &tensor),
+            Dtype::F32 => give::<f32>(args, &tensor),
+            Dtype::Bf16 => give::<bf16>(args, &tensor),
+            Dtype::F16 => give::<f16>(args, &tensor),
+            Dtype::I32 => give::<i32>(args, &tensor),
+            Dtype::I8 => give::<i8>(args, &tensor),
+            other => panic!("no kernel takes {other}"),
+        };
+    }
+    let mut launch = (kernel.prepare)(cpu, args).expect("tensors that fit");
+    launch.run(cpu);
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    launch.run(cpu);
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
+fn give<'a, T: Datum>(args: Args<'a>, tensor: &Tensor) -> Args<'a> {
+    let zeros = vec![T::default(); tensor.elements()];
+    if tensor.role.is_input() { args.input(tensor.name, zeros) } else { args.output(tensor.name, zeros) }
 }

@@ -1,24 +1,24 @@
-//! Runs every row of the catalog, for every dtype and every instruction set
+//! Runs every row of the catalog, for every precision and every instruction set
 //! level of this machine, over one list of nasty shapes and every family of
 //! contents of its operation, and judges each element as the gate does. A new
 //! kernel is tested by being listed.
 
 mod guarded;
 
-use std::collections::HashMap;
-
 use guarded::{Edge, Guarded};
 use half::{bf16, f16};
 use roofline_core::case::Case;
+use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
-use roofline_core::judge;
-use roofline_core::ops::{Expected, Problem};
-use roofline_core::tensor::{Tensor as Described, View};
-use roofline_cpu::catalog::{Implementation, Kernel, Tensor, TensorMut, implementations};
-use roofline_cpu::{Cpu, Isa, Pool};
+use roofline_core::instance::{Instance, POISON};
+use roofline_core::philox::Draws;
+use roofline_core::tensor::Tensor;
+use roofline_cpu::catalog::{Implementation, Kernel, implementations};
+use roofline_cpu::{Args, Cpu, Datum, Isa, Pool};
+use std::collections::BTreeMap;
 
 /// Around the lanes of every level, primes, and rows beyond a block.
-const ROWS: &[[usize; 2]] = &[
+const ROWS: &[[u64; 2]] = &[
     [1, 1],
     [3, 7],
     [2, 8],
@@ -37,7 +37,7 @@ const ROWS: &[[usize; 2]] = &[
 
 /// Around the register tiles (4x16, 6x16, 14x32, 32x32), the depth of a block, a
 /// pair and a line of a tile, thin and flat ones, and a few tiles of C.
-const PRODUCTS: &[[usize; 3]] = &[
+const PRODUCTS: &[[u64; 3]] = &[
     [1, 1, 1],
     [1, 1, 517],
     [1, 33, 7],
@@ -59,198 +59,188 @@ const PRODUCTS: &[[usize; 3]] = &[
     [17, 1100, 9],
 ];
 
+/// For whatever has other axes: each takes as many as it has.
+const OTHERS: &[[u64; 4]] = &[
+    [1, 1, 1, 1],
+    [2, 3, 7, 2],
+    [3, 1, 31, 1],
+    [1, 7, 2, 3],
+    [5, 4, 33, 2],
+    [2, 33, 129, 1],
+    [129, 2, 64, 3],
+];
+
+/// Sizes for an operation of these axes.
+fn sizes(axes: &[&str]) -> Vec<Vec<u64>> {
+    match axes {
+        ["rows", "cols"] => ROWS.iter().map(|sizes| sizes.to_vec()).collect(),
+        ["m", "n", "k"] => PRODUCTS.iter().map(|sizes| sizes.to_vec()).collect(),
+        [_] => [1, 2, 3, 7, 31, 33, 127, 129, 1000, 40_001].map(|size| vec![size]).to_vec(),
+        _ => OTHERS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect(),
+    }
+}
+
+/// Rows of one operation and precision: an instance serves them all.
+type Rows<'a> = BTreeMap<(&'static str, &'static str), Vec<(&'a Implementation, Kernel)>>;
+
 #[test]
 fn every_implementation_is_right_on_every_nasty_case() {
-    let mut cases = Cases::new();
+    let mut rows: Rows = BTreeMap::new();
     for row in implementations().filter(|row| (row.available)()) {
-        let levels: Vec<Isa> = if row.vector {
-            Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
-        } else {
-            vec![Isa::Portable]
-        };
-        let pools: &[usize] = if row.parallel { &[1, 3] } else { &[1] };
-        for isa in levels {
-            for &threads in pools {
-                // Once with ordinary stores, once with streaming ones, which
-                // products do not use.
-                let product = row.operation.starts_with("matmul");
-                let limits: &[usize] = if product { &[usize::MAX] } else { &[usize::MAX, 0] };
-                for &stream_above in limits {
-                    let mut cpu = Cpu::with(isa, Pool::new(threads));
-                    cpu.stream_above = stream_above;
-                    check_row(row, &cpu, &mut cases);
+        for kernel in row.kernels {
+            rows.entry((row.operation, kernel.precision)).or_default().push((row, *kernel));
+        }
+    }
+    for ((operation, precision), rows) in rows {
+        for case in cases(operation, precision) {
+            for fill in case.operation.fills_of(&case) {
+                let instance = Instance::new(&case, fill, 17);
+                for (row, kernel) in &rows {
+                    check(row, kernel, &instance, fill);
                 }
             }
         }
     }
 }
 
-/// Inputs and results by case and fill, computed once and shared by all implementations.
-type Cases = HashMap<(String, Fill), Known>;
-
-struct Known {
-    inputs: Vec<Vec<f64>>,
-    output: Described,
-    expected: Vec<Expected>,
-}
-
-impl Known {
-    fn new(case: &Case, fill: Fill) -> Self {
-        let (tensors, mut outputs): (Vec<Described>, Vec<Described>) =
-            (case.operation.tensors)(case).into_iter().partition(|tensor| tensor.role.is_input());
-        let fill_one = |(index, tensor): (usize, &Described)| {
-            let mut bytes = vec![0; tensor.bytes()];
-            case.operation.filling(fill, 17, index, tensor).write(0..tensor.elements(), &mut bytes);
-            bytes
-        };
-        let bytes: Vec<Vec<u8>> = tensors.iter().enumerate().map(fill_one).collect();
-        let views: Vec<View> =
-            tensors.iter().zip(&bytes).map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes }).collect();
-        let inputs = views.iter().map(|view| view.line(0, 1, view.elements())).collect();
-        let output = outputs.pop().expect("a kernel has an output");
-        let wanted: Vec<usize> = (0..output.elements()).collect();
-        let problem = Problem { case, fill, inputs: views };
-        let expected = case.operation.judged.reference(&problem, 0, &wanted);
-        Self { inputs, output, expected }
-    }
-}
-
-fn check_row(row: &Implementation, cpu: &Cpu, cases: &mut Cases) {
-    for kernel in row.kernels {
-        match kernel.dtype() {
-            "f32" => check_dtype::<f32>(row, kernel, cpu, cases),
-            "bf16" => check_dtype::<bf16>(row, kernel, cpu, cases),
-            "f16" => check_dtype::<f16>(row, kernel, cpu, cases),
-            "i8" => check_dtype::<i8>(row, kernel, cpu, cases),
-            other => panic!("no test for dtype {other}"),
+fn cases(operation: &str, precision: &str) -> Vec<Case> {
+    let name = operation.split('.').next().unwrap_or_default();
+    let found = roofline_core::ops::Operation::find(name).expect("the operation is known by the same name");
+    let near = |wanted: Vec<u64>| {
+        let axes = found.axis_names().into_iter().zip(&wanted);
+        let axes: Vec<String> = axes.map(|(name, size)| format!("{name}={size}")).collect();
+        let id = |axes: &[String]| format!("{operation}/{precision}/{}", axes.join(","));
+        match id(&axes).parse::<Case>() {
+            Ok(case) => case,
+            // Not a legal size: one near it.
+            Err(_) => {
+                let even: Vec<String> = found.axis_names().iter().map(|name| format!("{name}=64")).collect();
+                let case: Case = id(&even).parse().expect("sizes of 64 are legal");
+                found.near(&case, &wanted, &mut Draws::new(1, 1))
+            }
         }
-    }
-}
-
-fn check_dtype<T: Number>(row: &Implementation, kernel: &Kernel, cpu: &Cpu, cases: &mut Cases) {
-    let shapes: Vec<Vec<usize>> = match kernel.axes() {
-        ["rows", "cols"] => ROWS.iter().map(|axes| axes.to_vec()).collect(),
-        ["m", "n", "k"] => PRODUCTS.iter().map(|axes| axes.to_vec()).collect(),
-        other => panic!("no shapes for axes {other:?}"),
     };
-    for axes in shapes {
-        let sizes: Vec<String> =
-            kernel.axes().iter().zip(&axes).map(|(name, size)| format!("{name}={size}")).collect();
-        let id = format!("{}/{}/{}", row.operation, T::NAME, sizes.join(","));
-        let case: Case = id.parse().expect("the operation is known by the same name");
-        for fill in case.operation.fills_of(&case) {
-            let known = cases.entry((id.clone(), fill)).or_insert_with(|| Known::new(&case, fill));
-            for edge in [Edge::End, Edge::Start] {
-                let read_only = |values: &Vec<f64>| {
-                    let values: Vec<T> = values.iter().map(|&value| T::from_f64(value)).collect();
-                    Guarded::read_only(&values, edge)
-                };
-                let inputs: Vec<Guarded<T>> = known.inputs.iter().map(read_only).collect();
-                let mut output = Guarded::new(&vec![T::POISON; known.expected.len()], edge);
-                let tensors: Vec<Tensor<'_>> = inputs.iter().map(|input| T::tensor(input.slice())).collect();
-                // Twice: the second call must not build on the first.
-                for call in 1..=2 {
-                    let target = T::tensor_mut(output.slice_mut());
-                    kernel.launch(cpu, &tensors, target, &axes).expect("tensors that fit");
-                    for (index, (got, expected)) in output.slice().iter().zip(&known.expected).enumerate() {
-                        let got = T::value(*got);
-                        let score = judge::score(known.output.dtype, got, expected, 1.0);
-                        assert!(
-                            score <= 1.0,
-                            "{id}, {fill} inputs, of {} on {:?}, {} threads, {edge:?}: call {call}, \
-                             element {index}: got {got:e}, expected {expected:?}",
-                            row.name,
-                            cpu.isa,
-                            cpu.pool.threads()
-                        );
-                    }
+    sizes(&found.axis_names()).into_iter().map(near).collect()
+}
+
+/// On every level and number of threads that the rung uses, with ordinary stores and with streaming ones.
+fn check(row: &Implementation, kernel: &Kernel, instance: &Instance, fill: Fill) {
+    let levels: Vec<Isa> = match row.vector {
+        true => Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect(),
+        false => vec![Isa::Portable],
+    };
+    let pools: &[usize] = if row.parallel { &[1, 3] } else { &[1] };
+    let limits: &[usize] = if row.vector { &[usize::MAX, 0] } else { &[usize::MAX] };
+    for isa in levels {
+        for &threads in pools {
+            for &stream_above in limits {
+                let mut cpu = Cpu::with(isa, Pool::new(threads));
+                cpu.stream_above = stream_above;
+                for edge in [Edge::End, Edge::Start] {
+                    run(row, kernel, instance, &cpu, edge, fill);
                 }
             }
         }
     }
 }
 
-/// A dtype of the catalog, as this test sees it.
-trait Number: Copy + 'static {
-    const NAME: &'static str;
-    /// The type of the output for inputs of this type.
-    type Output: Copy + 'static;
-    const POISON: Self::Output;
-    fn from_f64(value: f64) -> Self;
-    fn tensor(x: &[Self]) -> Tensor<'_>;
-    fn tensor_mut(y: &mut [Self::Output]) -> TensorMut<'_>;
-    fn value(got: Self::Output) -> f64;
-}
-
-impl Number for f32 {
-    const NAME: &'static str = "f32";
-    type Output = f32;
-    const POISON: f32 = f32::NAN;
-    fn from_f64(value: f64) -> Self {
-        value as f32
-    }
-    fn tensor(x: &[Self]) -> Tensor<'_> {
-        Tensor::F32(x)
-    }
-    fn tensor_mut(y: &mut [Self]) -> TensorMut<'_> {
-        TensorMut::F32(y)
-    }
-    fn value(got: Self) -> f64 {
-        f64::from(got)
-    }
-}
-
-impl Number for bf16 {
-    const NAME: &'static str = "bf16";
-    type Output = bf16;
-    const POISON: bf16 = bf16::NAN;
-    fn from_f64(value: f64) -> Self {
-        bf16::from_f64(value)
-    }
-    fn tensor(x: &[Self]) -> Tensor<'_> {
-        Tensor::Bf16(x)
-    }
-    fn tensor_mut(y: &mut [Self]) -> TensorMut<'_> {
-        TensorMut::Bf16(y)
-    }
-    fn value(got: Self) -> f64 {
-        got.to_f64()
+fn run(row: &Implementation, kernel: &Kernel, instance: &Instance, cpu: &Cpu, edge: Edge, fill: Fill) {
+    let case = instance.case;
+    let inputs: Vec<Held> =
+        instance.inputs.iter().map(|(tensor, bytes)| Held::input(tensor, bytes, edge)).collect();
+    let mut outputs: Vec<Held> = instance.outputs.iter().map(|tensor| Held::output(tensor, edge)).collect();
+    // Twice: the second launch must not build on the first.
+    for launch in 1..=2 {
+        let mut args = Args::new();
+        for (axis, size) in case.operation.axes.iter().zip(&case.sizes) {
+            args = args.size(axis.name, *size as usize);
+        }
+        for param in case.operation.params {
+            args = args.param(param.name, case.param(param.name));
+        }
+        for ((tensor, _), held) in instance.inputs.iter().zip(&inputs) {
+            args = held.give(args, tensor.name);
+        }
+        for (tensor, held) in instance.outputs.iter().zip(&mut outputs) {
+            args = held.give_out(args, tensor.name);
+        }
+        let prepared = (kernel.prepare)(cpu, args);
+        prepared.unwrap_or_else(|why| panic!("{case} of {}: {why}", row.name)).run(cpu);
+        let values: Vec<Vec<f64>> = outputs.iter().map(Held::values).collect();
+        let judgement = instance.judge(&values, 1.0);
+        assert!(
+            judgement.failed == 0,
+            "{case}, {fill} inputs, of {} on {:?}, {} threads, {edge:?}, launch {launch}: {judgement:?}",
+            row.name,
+            cpu.isa,
+            cpu.pool.threads()
+        );
     }
 }
 
-impl Number for f16 {
-    const NAME: &'static str = "f16";
-    type Output = f16;
-    const POISON: f16 = f16::NAN;
-    fn from_f64(value: f64) -> Self {
-        f16::from_f64(value)
-    }
-    fn tensor(x: &[Self]) -> Tensor<'_> {
-        Tensor::F16(x)
-    }
-    fn tensor_mut(y: &mut [Self]) -> TensorMut<'_> {
-        TensorMut::F16(y)
-    }
-    fn value(got: Self) -> f64 {
-        got.to_f64()
-    }
+/// A tensor flush against forbidden memory.
+enum Held {
+    F64(Guarded<f64>),
+    F32(Guarded<f32>),
+    Bf16(Guarded<bf16>),
+    F16(Guarded<f16>),
+    I32(Guarded<i32>),
+    I8(Guarded<i8>),
 }
 
-impl Number for i8 {
-    const NAME: &'static str = "i8";
-    type Output = i32;
-    const POISON: i32 = 0x5a5a_5a5a;
-    fn from_f64(value: f64) -> Self {
-        value as i8
+/// The arm of every type.
+macro_rules! each {
+    ($held:expr, $guarded:ident => $does:expr) => {
+        match $held {
+            Held::F64($guarded) => $does,
+            Held::F32($guarded) => $does,
+            Held::Bf16($guarded) => $does,
+            Held::F16($guarded) => $does,
+            Held::I32($guarded) => $does,
+            Held::I8($guarded) => $does,
+        }
+    };
+}
+
+impl Held {
+    fn input(tensor: &Tensor, bytes: &[u8], edge: Edge) -> Held {
+        let values = (0..tensor.elements()).map(|i| tensor.dtype.read(bytes, i)).collect();
+        Held::of(tensor.dtype, values, edge, true)
     }
-    fn tensor(x: &[Self]) -> Tensor<'_> {
-        Tensor::I8(x)
+
+    fn output(tensor: &Tensor, edge: Edge) -> Held {
+        Held::of(tensor.dtype, vec![POISON; tensor.elements()], edge, false)
     }
-    fn tensor_mut(y: &mut [i32]) -> TensorMut<'_> {
-        TensorMut::I32(y)
+
+    fn of(dtype: Dtype, values: Vec<f64>, edge: Edge, is_input: bool) -> Held {
+        fn guard<T: Copy>(values: Vec<f64>, edge: Edge, is_input: bool, to: fn(f64) -> T) -> Guarded<T> {
+            let values: Vec<T> = values.into_iter().map(to).collect();
+            if is_input { Guarded::read_only(&values, edge) } else { Guarded::new(&values, edge) }
+        }
+        match dtype {
+            Dtype::F64 => Held::F64(guard(values, edge, is_input, |x| x)),
+            Dtype::F32 => Held::F32(guard(values, edge, is_input, |x| x as f32)),
+            Dtype::Bf16 => Held::Bf16(guard(values, edge, is_input, bf16::from_f64)),
+            Dtype::F16 => Held::F16(guard(values, edge, is_input, f16::from_f64)),
+            Dtype::I32 => Held::I32(guard(values, edge, is_input, |x| x as i32)),
+            Dtype::I8 => Held::I8(guard(values, edge, is_input, |x| x as i8)),
+            other => panic!("no kernel takes {other}"),
+        }
     }
-    fn value(got: i32) -> f64 {
-        f64::from(got)
+
+    fn give<'a>(&'a self, args: Args<'a>, name: &str) -> Args<'a> {
+        each!(self, guarded => args.input(name, guarded.slice()))
+    }
+
+    fn give_out<'a>(&'a mut self, args: Args<'a>, name: &str) -> Args<'a> {
+        each!(self, guarded => args.output(name, guarded.slice_mut()))
+    }
+
+    fn values(&self) -> Vec<f64> {
+        fn wide<T: Datum + Into<f64>>(values: &[T]) -> Vec<f64> {
+            values.iter().map(|value| (*value).into()).collect()
+        }
+        each!(self, guarded => wide(guarded.slice()))
     }
 }
 
@@ -262,23 +252,24 @@ fn the_longest_integer_sum_is_exact() {
         let Some(kernel) = row.kernel("i8") else { continue };
         for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
             let mut c = [0];
-            let inputs = [Tensor::I8(&a), Tensor::I8(&b)];
             let cpu = Cpu::with(isa, Pool::new(1));
-            kernel.launch(&cpu, &inputs, TensorMut::I32(&mut c), &[1, 1, k]).expect("tensors that fit");
+            let args = Args::new().size("m", 1).size("n", 1).size("k", k);
+            let args = args.input("a", &a[..]).input("b", &b[..]).output("c", &mut c[..]);
+            (kernel.prepare)(&cpu, args).expect("tensors that fit").run(&cpu);
             assert_eq!(c[0], 131_071 * 16_384, "{} on {isa:?}", row.name);
         }
     }
 }
 
 #[test]
-fn rows_are_unique_and_their_dtypes_too() {
+fn rows_are_unique_and_their_precisions_too() {
     for (index, row) in implementations().enumerate() {
         let same = |other: &&Implementation| other.operation == row.operation && other.name == row.name;
         assert!(!implementations().take(index).any(|other| same(&other)), "{}", row.name);
-        let dtypes: Vec<_> = row.dtypes().collect();
-        let mut unique = dtypes.clone();
-        unique.sort_unstable();
-        unique.dedup();
-        assert_eq!(unique.len(), dtypes.len(), "{}", row.name);
+        let mut precisions: Vec<_> = row.precisions().collect();
+        let count = precisions.len();
+        precisions.sort_unstable();
+        precisions.dedup();
+        assert_eq!(precisions.len(), count, "{}", row.name);
     }
 }

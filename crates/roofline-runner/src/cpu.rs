@@ -1,14 +1,14 @@
 //! The built-in runner over the kernels of `roofline-cpu`: `roofline runner cpu`.
 
 use crate::job::Job;
-use crate::kernel::{Ready, Runner, unsupported};
+use crate::kernel::{Ready, Runner, failed, unsupported};
 use crate::limit;
 use crate::session::serve as host;
 use crate::sys::tensor::Element;
 use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, VERSION, cpu};
-use roofline_cpu::catalog::{self, Implementation, Kernel, Mismatch, Tensor, TensorMut};
-use roofline_cpu::{Cpu, Isa, Pool, bf16, f16};
+use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, Role, VERSION, cpu};
+use roofline_cpu::catalog::{self, Implementation};
+use roofline_cpu::{Args, Cpu, Datum, Isa, Pool, bf16, f16};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -43,13 +43,7 @@ impl Runner for CpuRunner {
         let missing = || unsupported(format!("`{}` has no `{}`", job.implementation, job.form()));
         let row = row.ok_or_else(missing)?;
         job.require(&offer(row).dtypes)?;
-        match job.dtype {
-            Dtype::F32 => ready::<f32, f32>(job, row, |x| Tensor::F32(x), |y| TensorMut::F32(y)),
-            Dtype::Bf16 => ready::<bf16, bf16>(job, row, |x| Tensor::Bf16(x), |y| TensorMut::Bf16(y)),
-            Dtype::F16 => ready::<f16, f16>(job, row, |x| Tensor::F16(x), |y| TensorMut::F16(y)),
-            Dtype::I8 => ready::<i8, i32>(job, row, |x| Tensor::I8(x), |y| TensorMut::I32(y)),
-            _ => Err(missing()),
-        }
+        ready(job, row)
     }
 }
 
@@ -57,34 +51,60 @@ fn offer(row: &Implementation) -> Offer {
     Offer {
         about: row.about.to_owned(),
         parallel: row.parallel,
-        ..Offer::new(&format!("cpu/{}", row.name), row.operation, &row.dtypes().collect::<Vec<_>>())
+        params: row.params.iter().map(|&name| name.to_owned()).collect(),
+        ..Offer::new(&format!("cpu/{}", row.name), row.operation, &row.precisions().collect::<Vec<_>>())
     }
 }
 
-/// The kernel for inputs of `T` and an output of `O`, on the threads of the job.
-fn ready<T: Element, O: Element>(
-    mut job: Job,
-    row: &Implementation,
-    input: fn(&[T]) -> Tensor<'_>,
-    output: fn(&mut [O]) -> TensorMut<'_>,
-) -> Result<Ready, Refusal> {
-    let kernel = row.kernel(T::DTYPE.name());
-    let kernel: Kernel = kernel.ok_or_else(|| unsupported(format!("no {}", T::DTYPE)))?;
-    let axes: Vec<usize> = kernel.axes().iter().map(|axis| job.axis(axis)).collect::<Result<_, _>>()?;
-    let (inputs, mut result) = job.tensors::<T, O>()?;
+/// The kernel of the job's precision, on its tensors and threads.
+fn ready(mut job: Job, row: &Implementation) -> Result<Ready, Refusal> {
+    let precision = job.precision();
+    let kernel = row.kernel(&precision).ok_or_else(|| unsupported(format!("no {precision}")))?;
     let isa = Isa::detect();
     let cpu = Cpu::with(isa, pool(&job, row.parallel));
     let threads = cpu.pool.threads() as u32;
-    let ready = Ready::new(move || {
-        let launched = match inputs.as_slice() {
-            [x] => kernel.launch(&cpu, &[input(x)], output(&mut result), &axes),
-            [x, y] => kernel.launch(&cpu, &[input(x), input(y)], output(&mut result), &axes),
-            _ => Err(Mismatch),
-        };
-        launched.unwrap_or_else(|mismatch| panic!("{mismatch}"));
-    });
-    let ready = ready.threads(threads);
+    let mut launch = (kernel.prepare)(&cpu, args(&mut job)?).map_err(|why| failed(why.to_string()))?;
+    let workspace = launch.workspace as u64;
+    let ready = Ready::new(move || launch.run(&cpu)).threads(threads).workspace(workspace);
     Ok(if row.vector { ready.note("isa", name_of(isa)) } else { ready })
+}
+
+/// The job as kernels take it: sizes, parameters and tensors by name.
+fn args(job: &mut Job) -> Result<Args<'static>, Refusal> {
+    let mut args = Args::new();
+    let axes: Vec<String> = job.axes.keys().cloned().collect();
+    for name in axes {
+        args = args.size(&name, job.axis(&name)?);
+    }
+    for (name, value) in &job.params {
+        args = args.param(name, *value);
+    }
+    let places: Vec<_> =
+        job.tensors.iter().map(|place| (place.name.clone(), place.role, place.dtype)).collect();
+    for (name, role, dtype) in places {
+        args = match dtype {
+            Dtype::F64 => give::<f64>(args, job, &name, role)?,
+            Dtype::F32 => give::<f32>(args, job, &name, role)?,
+            Dtype::Bf16 => give::<bf16>(args, job, &name, role)?,
+            Dtype::F16 => give::<f16>(args, job, &name, role)?,
+            Dtype::I32 => give::<i32>(args, job, &name, role)?,
+            Dtype::I8 => give::<i8>(args, job, &name, role)?,
+            other => return Err(unsupported(format!("tensor `{name}` is {other}"))),
+        };
+    }
+    Ok(args)
+}
+
+fn give<T: Element + Datum>(
+    args: Args<'static>,
+    job: &mut Job,
+    name: &str,
+    role: Role,
+) -> Result<Args<'static>, Refusal> {
+    Ok(match role.is_input() {
+        true => args.input(name, job.input::<T>(name)?),
+        false => args.output(name, job.output::<T>(name)?),
+    })
 }
 
 /// One thread a core, as many as the implementation may use.

@@ -7,34 +7,45 @@ pub mod parallel;
 pub mod plain;
 pub mod vector;
 
-use crate::Rows;
+use crate::bind::{binary, floats, lanes};
 use crate::catalog::Implementation;
-use crate::catalog::Kernel::{BinaryBf16, BinaryF16, BinaryF32};
+use crate::{Cpu, Element, Rows};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::new(
-        "add",
-        "plain",
-        "one loop over the elements",
-        &[BinaryF32(plain::add), BinaryBf16(plain::add), BinaryF16(plain::add)],
-    ),
+    Implementation::new("add", "plain", "one loop over the elements", floats!(binary, plain::add)),
     Implementation::new(
         "add",
         "vector",
         "one vector at a time, large outputs streamed past the caches",
-        &[BinaryF32(vector::add), BinaryBf16(vector::add), BinaryF16(vector::add)],
+        lanes!(binary, vector::add),
     )
     .vector(),
     Implementation::new(
         "add",
         "parallel",
         "the vector loop on contiguous pieces, all threads",
-        &[BinaryF32(parallel::add), BinaryBf16(parallel::add), BinaryF16(parallel::add)],
+        lanes!(binary, parallel::add),
     )
     .vector()
     .parallel(),
 ];
+
+/// z = x + y, by the rung that suits the threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, add};
+///
+/// let mut z = [0.0f32; 3];
+/// add(&Cpu::serial(), &[1.0, 2.0, 3.0], &[0.5; 3], &mut z, Rows { rows: 1, cols: 3 });
+/// assert_eq!(z, [1.5, 2.5, 3.5]);
+/// ```
+pub fn add<T: Element>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T], shape: Rows) {
+    match cpu.pool.threads() {
+        1 => vector::add(cpu, x, y, z, shape),
+        _ => parallel::add(cpu, x, y, z, shape),
+    }
+}
 
 #[track_caller]
 fn check(x: usize, y: usize, z: usize, shape: Rows) {

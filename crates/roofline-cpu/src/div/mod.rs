@@ -2,13 +2,9 @@
 
 pub mod plain;
 
+use crate::bind::{binary, floats};
 use crate::catalog::Implementation;
-use crate::catalog::Kernel::{BinaryBf16, BinaryF16, BinaryF32};
+pub use plain::div;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::new(
-    "div",
-    "plain",
-    "one loop over the elements",
-    &[BinaryF32(plain::div), BinaryBf16(plain::div), BinaryF16(plain::div)],
-)];
+pub const LADDER: &[Implementation] = &[Implementation::plain("div", floats!(binary, plain::div))];

@@ -2,13 +2,9 @@
 
 pub mod plain;
 
+use crate::bind::{floats, unary};
 use crate::catalog::Implementation;
-use crate::catalog::Kernel::{UnaryBf16, UnaryF16, UnaryF32};
+pub use plain::exp;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::new(
-    "exp",
-    "plain",
-    "one loop over the elements",
-    &[UnaryF32(plain::exp), UnaryBf16(plain::exp), UnaryF16(plain::exp)],
-)];
+pub const LADDER: &[Implementation] = &[Implementation::plain("exp", floats!(unary, plain::exp))];

@@ -1,6 +1,7 @@
 //! The definition: one loop over the elements.
 
-use crate::{Cpu, Element, Rows};
+use crate::elementwise::map;
+use crate::{Cpu, Float, Rows, Scalar};
 
 /// y = eˣ.
 ///
@@ -11,9 +12,6 @@ use crate::{Cpu, Element, Rows};
 /// exp(&Cpu::serial(), &[0.0; 3], &mut y, Rows { rows: 1, cols: 3 });
 /// assert_eq!(y, [1.0; 3]);
 /// ```
-pub fn exp<T: Element>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    assert!([x.len(), y.len()] == [shape.len(); 2], "lengths for {shape:?}");
-    for (x, y) in x.iter().zip(y) {
-        *y = T::from_f32(x.to_f32().exp());
-    }
+pub fn exp<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    map(x, y, shape, |x| x.exp());
 }

@@ -18,7 +18,7 @@ use half::bf16;
 use super::block::Block;
 use super::packed::pieces;
 use super::tile_packing::{self, Bytes, STEP, STRIP, Source};
-use super::{Factor, Form, packed_parallel};
+use super::{Factor, Form, Term, packed_parallel};
 use crate::lanes::Avx512;
 use crate::scratch::Scratch;
 use crate::tiles::{Ahead, MAX_STEPS, TILE, TILE_ROWS, TileProduct, Tiles};
@@ -31,7 +31,7 @@ pub fn is_available() -> bool {
 
 /// A type that the matrix unit multiplies: bf16 or i8.
 #[expect(private_bounds, reason = "the trait is closed")]
-pub trait TileFactor: Factor + Bytes + TileProduct<Sum = <Self as Factor>::Number> {
+pub trait TileFactor: Factor + Bytes + TileProduct<Sum = <Self as Term>::Total> {
     /// Whether no product or sum can be subnormal, given the codes of the
     /// smallest factors that are not zero.
     fn stays_normal(a: u16, b: u16) -> bool;
@@ -82,7 +82,7 @@ const PACKED: usize = 16 << 20;
 const PIECE: usize = 1 << 13;
 
 /// Whether it was done.
-fn multiply<T: TileFactor>(
+pub(super) fn multiply<T: TileFactor>(
     cpu: &Cpu,
     form: Form,
     a: &[T],
@@ -205,7 +205,7 @@ fn lines_of_square<O>(row: usize, col: usize, c: &mut Block<'_, O>, lines: &mut 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c")]
 fn round_square<T: TileFactor>(
     lanes: Avx512,
-    sums: &[T::Number],
+    sums: &[T::Total],
     row: usize,
     col: usize,
     c: &mut Block<'_, T::Output>,

@@ -1,38 +1,82 @@
 //! What a product needs to know about its types.
 //!
-//! A [`Factor`] is the type of A and B; a [`Number`] is the 32-bit type it is
+//! A [`Term`] is the type of A and B; a [`Factor`] one that is packed; a [`Number`] is the 32-bit type it is
 //! packed and summed in. bf16 and f16 become f32, two i8 become a pair of i16
 //! in an i32, so that f32 and i32 are all that the inner loops know.
 
 use half::{bf16, f16};
 
+use super::Form;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::amx;
 use super::block::Block;
-use crate::Element;
 use crate::lanes::Lanes;
 use crate::scratch::Plain;
+use crate::{Cpu, Datum, Element, Product};
 
-/// A type whose products this crate sums: f32, bf16 and f16 in f32, i8 in i32.
-#[expect(private_bounds, private_interfaces, reason = "the trait is closed")]
-pub trait Factor: Copy + Default + Send + Sync + 'static {
-    /// What factors are packed in, and what sums are kept in.
-    type Number: Number;
+/// A type whose products plain kernels sum.
+pub trait Term: Datum {
+    /// What sums are kept in.
+    type Total: Copy + Default;
     /// What C holds.
-    type Output: Copy + Default + Send + Sync + 'static;
+    type Output: Datum;
+
+    /// sum + a · b
+    fn add_product(sum: Self::Total, a: Self, b: Self) -> Self::Total;
+    /// The one rounding of a sum to an element of C.
+    fn round(sum: Self::Total) -> Self::Output;
+}
+
+macro_rules! terms {
+    ($($type:ident: $total:ident as $output:ident, $product:expr, $round:expr;)*) => {$(
+        impl Term for $type {
+            type Total = $total;
+            type Output = $output;
+            #[inline(always)]
+            fn add_product(sum: $total, a: $type, b: $type) -> $total {
+                sum + $product(a, b)
+            }
+            #[inline(always)]
+            fn round(sum: $total) -> $output {
+                $round(sum)
+            }
+        }
+    )*};
+}
+
+terms! {
+    f64: f64 as f64, |a, b| a * b, std::convert::identity;
+    f32: f32 as f32, |a, b| a * b, std::convert::identity;
+    bf16: f32 as bf16, |a: bf16, b: bf16| a.to_f32() * b.to_f32(), bf16::from_f32;
+    f16: f32 as f16, |a: f16, b: f16| a.to_f32() * b.to_f32(), f16::from_f32;
+    i8: i32 as i32, |a, b| i32::from(a) * i32::from(b), std::convert::identity;
+}
+
+/// A type whose products are packed and summed in lanes: f32, bf16 and f16 in f32, i8 in i32.
+#[expect(private_bounds, private_interfaces, reason = "the trait is closed")]
+pub trait Factor: Term<Total: Number> {
     /// Elements of a sum in one packed number.
     const DEPTH: usize;
 
-    /// sum + a · b
-    fn add_product(sum: Self::Number, a: Self, b: Self) -> Self::Number;
-    /// The one rounding of a sum to an element of C.
-    fn round(sum: Self::Number) -> Self::Output;
     /// Packs `first`, and `second` too where `DEPTH` is 2.
-    fn pack(first: Self, second: Self) -> Self::Number;
+    fn pack(first: Self, second: Self) -> Self::Total;
     /// The first `LANES` packed numbers of a row of `LANES * DEPTH` elements.
-    fn load<L: Lanes>(lanes: L, row: &[Self]) -> <Self::Number as Number>::Vector<L>;
+    fn load<L: Lanes>(lanes: L, row: &[Self]) -> <Self::Total as Number>::Vector<L>;
     /// C itself as the place of the sums, where it has their type.
-    fn in_place<'a>(c: &'a mut Block<'_, Self::Output>) -> Option<Block<'a, Self::Number>>;
+    fn in_place<'a>(c: &'a mut Block<'_, Self::Output>) -> Option<Block<'a, Self::Total>>;
     /// Rounds a row of sums to a row of C.
-    fn round_row<L: Lanes>(lanes: L, sums: &[Self::Number], c: &mut [Self::Output]);
+    fn round_row<L: Lanes>(lanes: L, sums: &[Self::Total], c: &mut [Self::Output]);
+    /// The product by tile registers; `false` where the type or the processor has none.
+    fn by_tiles(
+        _cpu: &Cpu,
+        _form: Form,
+        _a: &[Self],
+        _b: &[Self],
+        _c: &mut [Self::Output],
+        _shape: Product,
+    ) -> bool {
+        false
+    }
 }
 
 /// f32, or i32 that is a sum on one side and a pair of i16 on the other.
@@ -119,16 +163,8 @@ impl Number for i32 {
 
 #[expect(private_interfaces, reason = "the trait is closed")]
 impl Factor for f32 {
-    type Number = f32;
-    type Output = f32;
     const DEPTH: usize = 1;
 
-    fn add_product(sum: f32, a: f32, b: f32) -> f32 {
-        sum + a * b
-    }
-    fn round(sum: f32) -> f32 {
-        sum
-    }
     #[inline(always)]
     fn pack(first: f32, _second: f32) -> f32 {
         first
@@ -148,16 +184,8 @@ impl Factor for f32 {
 
 #[expect(private_interfaces, reason = "the trait is closed")]
 impl Factor for bf16 {
-    type Number = f32;
-    type Output = bf16;
     const DEPTH: usize = 1;
 
-    fn add_product(sum: f32, a: bf16, b: bf16) -> f32 {
-        sum + a.to_f32() * b.to_f32()
-    }
-    fn round(sum: f32) -> bf16 {
-        bf16::from_f32(sum)
-    }
     #[inline(always)]
     fn pack(first: bf16, _second: bf16) -> f32 {
         f32::from_bits(u32::from(first.to_bits()) << 16)
@@ -173,20 +201,16 @@ impl Factor for bf16 {
     fn round_row<L: Lanes>(lanes: L, sums: &[f32], c: &mut [bf16]) {
         narrow_row(lanes, sums, c);
     }
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    fn by_tiles(cpu: &Cpu, form: Form, a: &[bf16], b: &[bf16], c: &mut [bf16], shape: Product) -> bool {
+        amx::is_available() && amx::multiply(cpu, form, a, b, c, shape)
+    }
 }
 
 #[expect(private_interfaces, reason = "the trait is closed")]
 impl Factor for f16 {
-    type Number = f32;
-    type Output = f16;
     const DEPTH: usize = 1;
 
-    fn add_product(sum: f32, a: f16, b: f16) -> f32 {
-        sum + a.to_f32() * b.to_f32()
-    }
-    fn round(sum: f32) -> f16 {
-        f16::from_f32(sum)
-    }
     #[inline(always)]
     fn pack(first: f16, _second: f16) -> f32 {
         first.to_f32()
@@ -206,16 +230,8 @@ impl Factor for f16 {
 
 #[expect(private_interfaces, reason = "the trait is closed")]
 impl Factor for i8 {
-    type Number = i32;
-    type Output = i32;
     const DEPTH: usize = 2;
 
-    fn add_product(sum: i32, a: i8, b: i8) -> i32 {
-        sum + i32::from(a) * i32::from(b)
-    }
-    fn round(sum: i32) -> i32 {
-        sum
-    }
     #[inline(always)]
     fn pack(first: i8, second: i8) -> i32 {
         (i32::from(first) & 0xffff) | (i32::from(second) << 16)
@@ -232,6 +248,10 @@ impl Factor for i8 {
         for (sums, c) in sums.chunks(L::LANES).zip(c.chunks_mut(L::LANES)) {
             <i32 as Number>::put(lanes, lanes.load_partial_i32(sums), false, c);
         }
+    }
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    fn by_tiles(cpu: &Cpu, form: Form, a: &[i8], b: &[i8], c: &mut [i32], shape: Product) -> bool {
+        amx::is_available() && amx::multiply(cpu, form, a, b, c, shape)
     }
 }
 

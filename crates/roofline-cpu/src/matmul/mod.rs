@@ -17,122 +17,136 @@ pub mod amx;
 pub mod packed;
 pub mod packed_parallel;
 pub mod plain;
+pub mod prepacked;
 
-use crate::catalog::Implementation;
-use crate::catalog::Kernel::{MultiplyBf16, MultiplyF16, MultiplyF32, MultiplyI8};
-pub use factor::Factor;
+use crate::bind::multiply;
+use crate::catalog::{Implementation, Kernel, Launch};
+use crate::{Args, Cpu, Mismatch, Product, bf16, f16};
+pub use factor::{Factor, Term};
+use prepacked::Weights;
 
-/// The rungs, from the plain one up; of a B that is known beforehand nothing is packed yet.
+/// The kernels of one generic function, for the types that follow it.
+macro_rules! products {
+    ($kernel:expr, $($type:ident)+) => {
+        &[$(Kernel::new(stringify!($type), |_, args| multiply::<$type, _>(args, $kernel)),)+]
+    };
+}
+
+/// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    PLAIN,
-    PACKED,
-    PACKED_PARALLEL,
+    Implementation::plain("matmul", products!(plain::matmul, f32 bf16 f16 f64 i8)),
+    Implementation::new("matmul", "packed", PACKED, products!(packed::matmul, f32 bf16 f16 i8)).vector(),
+    Implementation::new(
+        "matmul",
+        "packed-parallel",
+        PARALLEL,
+        products!(packed_parallel::matmul, f32 bf16 f16 i8),
+    )
+    .vector()
+    .parallel(),
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     AMX,
+    Implementation::plain("matmul.nn", products!(plain::matmul_nn, f32 bf16 f16 f64 i8)),
+    Implementation::new("matmul.nn", "packed", PACKED, products!(packed::matmul_nn, f32 bf16 f16 i8))
+        .vector(),
     Implementation::new(
         "matmul.nn",
-        "plain",
-        "three loops, the definition",
-        &[
-            MultiplyF32(plain::matmul_nn),
-            MultiplyBf16(plain::matmul_nn),
-            MultiplyF16(plain::matmul_nn),
-            MultiplyI8(plain::matmul_nn),
-        ],
-    ),
+        "packed-parallel",
+        PARALLEL,
+        products!(packed_parallel::matmul_nn, f32 bf16 f16 i8),
+    )
+    .vector()
+    .parallel(),
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    Implementation::new("matmul.nn", "amx", TILES, products!(amx::matmul_nn, bf16 i8))
+        .parallel()
+        .if_available(amx::is_available),
+    Implementation::plain("matmul.fixed", products!(plain::matmul, f32 bf16 f16 f64 i8)),
     Implementation::new(
-        "matmul.nn",
-        "packed",
-        "packed panels and a register tile, blocked for the caches",
+        "matmul.fixed",
+        "prepacked",
+        "weights packed once, a register tile, blocked for the caches",
         &[
-            MultiplyF32(packed::matmul_nn),
-            MultiplyBf16(packed::matmul_nn),
-            MultiplyF16(packed::matmul_nn),
-            MultiplyI8(packed::matmul_nn),
+            Kernel::new("f32", |cpu, args| prepacked::<f32>(cpu, args, false)),
+            Kernel::new("bf16", |cpu, args| prepacked::<bf16>(cpu, args, false)),
+            Kernel::new("f16", |cpu, args| prepacked::<f16>(cpu, args, false)),
+            Kernel::new("i8", |cpu, args| prepacked::<i8>(cpu, args, false)),
         ],
     )
     .vector(),
     Implementation::new(
-        "matmul.nn",
-        "packed-parallel",
-        "panels packed together, tiles of C dealt to all threads",
+        "matmul.fixed",
+        "prepacked-parallel",
+        "weights packed once, tiles of C dealt to all threads",
         &[
-            MultiplyF32(packed_parallel::matmul_nn),
-            MultiplyBf16(packed_parallel::matmul_nn),
-            MultiplyF16(packed_parallel::matmul_nn),
-            MultiplyI8(packed_parallel::matmul_nn),
+            Kernel::new("f32", |cpu, args| prepacked::<f32>(cpu, args, true)),
+            Kernel::new("bf16", |cpu, args| prepacked::<bf16>(cpu, args, true)),
+            Kernel::new("f16", |cpu, args| prepacked::<f16>(cpu, args, true)),
+            Kernel::new("i8", |cpu, args| prepacked::<i8>(cpu, args, true)),
         ],
     )
     .vector()
     .parallel(),
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    Implementation::new(
-        "matmul.nn",
-        "amx",
-        "tile registers: 32 by 32 sums from packed strips, all threads",
-        &[MultiplyBf16(amx::matmul_nn), MultiplyI8(amx::matmul_nn)],
-    )
-    .parallel()
-    .if_available(amx::is_available),
-    PLAIN.form("matmul.fixed"),
-    PACKED.form("matmul.fixed"),
-    PACKED_PARALLEL.form("matmul.fixed"),
-    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     AMX.form("matmul.fixed"),
 ];
 
-const PLAIN: Implementation = Implementation::new(
-    "matmul",
-    "plain",
-    "three loops, the definition",
-    &[
-        MultiplyF32(plain::matmul),
-        MultiplyBf16(plain::matmul),
-        MultiplyF16(plain::matmul),
-        MultiplyI8(plain::matmul),
-    ],
-);
-
-const PACKED: Implementation = Implementation::new(
-    "matmul",
-    "packed",
-    "packed panels and a register tile, blocked for the caches",
-    &[
-        MultiplyF32(packed::matmul),
-        MultiplyBf16(packed::matmul),
-        MultiplyF16(packed::matmul),
-        MultiplyI8(packed::matmul),
-    ],
-)
-.vector();
-
-const PACKED_PARALLEL: Implementation = Implementation::new(
-    "matmul",
-    "packed-parallel",
-    "panels packed together, tiles of C dealt to all threads",
-    &[
-        MultiplyF32(packed_parallel::matmul),
-        MultiplyBf16(packed_parallel::matmul),
-        MultiplyF16(packed_parallel::matmul),
-        MultiplyI8(packed_parallel::matmul),
-    ],
-)
-.vector()
-.parallel();
+const PACKED: &str = "packed panels and a register tile, blocked for the caches";
+const PARALLEL: &str = "panels packed together, tiles of C dealt to all threads";
+const TILES: &str = "tile registers: 32 by 32 sums from packed strips, all threads";
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-const AMX: Implementation = Implementation::new(
-    "matmul",
-    "amx",
-    "tile registers: 32 by 32 sums from packed strips, all threads",
-    &[MultiplyBf16(amx::matmul), MultiplyI8(amx::matmul)],
-)
-.parallel()
-.if_available(amx::is_available);
+const AMX: Implementation = Implementation::new("matmul", "amx", TILES, products!(amx::matmul, bf16 i8))
+    .parallel()
+    .if_available(amx::is_available);
+
+/// Packs B, which stays what it is.
+fn prepacked<'a, T: Factor>(cpu: &Cpu, mut args: Args<'a>, parallel: bool) -> Result<Launch<'a>, Mismatch> {
+    let (a, b, mut c) = (args.take("a")?, args.take::<T>("b")?, args.take_out("c")?);
+    let (m, n, k) = (args.axis("m")?, args.axis("n")?, args.axis("k")?);
+    let weights = Weights::<T>::new(cpu, &b, n, k);
+    let bytes = weights.bytes();
+    let launch = Launch::new(move |cpu| match parallel {
+        true => weights.matmul(cpu, &a, &mut c, m),
+        false => weights.matmul_alone(&a, &mut c, m),
+    });
+    Ok(launch.keeping(bytes))
+}
+
+/// C = A·Bᵀ, by the rung that suits type, processor and threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Product, matmul};
+///
+/// let mut c = [0.0f32; 2];
+/// let shape = Product { m: 1, n: 2, k: 3 };
+/// matmul(&Cpu::serial(), &[1.0, 2.0, 3.0], &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0], &mut c, shape);
+/// assert_eq!(c, [1.0, 6.0]);
+/// ```
+pub fn matmul<T: Factor>(cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
+    if !T::by_tiles(cpu, Form::Transposed, a, b, c, shape) {
+        packed_parallel::matmul(cpu, a, b, c, shape);
+    }
+}
+
+/// C = A·B, likewise.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Product, matmul_nn};
+///
+/// let mut c = [0; 2];
+/// matmul_nn(&Cpu::serial(), &[1i8, 2, 3], &[1, 1, 0, 1, 0, 1], &mut c, Product { m: 1, n: 2, k: 3 });
+/// assert_eq!(c, [1, 6]);
+/// ```
+pub fn matmul_nn<T: Factor>(cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
+    if !T::by_tiles(cpu, Form::Straight, a, b, c, shape) {
+        packed_parallel::matmul_nn(cpu, a, b, c, shape);
+    }
+}
 
 /// How B lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub enum Form {
     /// \[n,k\]: the rows of B are the columns of the product (`matmul`).
     Transposed,
     /// \[k,n\] (`matmul.nn`).

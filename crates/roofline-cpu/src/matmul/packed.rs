@@ -60,27 +60,66 @@ pub(super) fn multiply<T: Factor>(
         return c.fill(T::Output::default());
     }
     let c = Block::new(c, m, n);
-    let (strip, width) = isa.run(RegisterTile);
-    let panel_length = k.div_ceil(T::DEPTH) * width;
-    let (down, tile_cols) = tiling(m, n, pool.threads(), strip);
-    for group in pieces(0..n, (PACKED / panel_length * width / COLS).max(1) * COLS) {
-        let mut panels = Scratch::take(group.len().div_ceil(width) * panel_length);
-        pool.run_pieces(&mut panels, panel_length, PIECE, |offset, panels| {
-            let cols = group.start + offset / panel_length * width..group.end;
-            isa.run(PackPanels { b, form, shape, cols, panels });
-        });
-        let panels = &*panels;
-        let across = group.len().div_ceil(tile_cols);
-        pool.run(across * down, |task| {
-            let (rows, col) = (share(m, strip, task / across, down), task % across * tile_cols);
-            let cols = group.start + col..group.end.min(group.start + col + tile_cols);
-            let panels = &panels[col / width * panel_length..];
-            let panels = &panels[..cols.len().div_ceil(width) * panel_length];
-            // SAFETY: every task is run once, and the tiles of two tasks do not overlap.
-            let c = unsafe { c.part(rows.clone(), cols) };
-            isa.run(MultiplyTile { a, k, rows, panels, c });
-        });
+    for group in pieces(0..n, group_cols::<T>(isa, k)) {
+        let panels = pack(isa, pool, form, b, shape, group.clone());
+        multiply_group(isa, pool, a, &panels, &c, shape, group);
     }
+}
+
+/// Columns of B that are packed at a time.
+fn group_cols<T: Factor>(isa: Isa, k: usize) -> usize {
+    let (_, width) = isa.run(RegisterTile);
+    (PACKED / panel_length::<T>(k, width) * width / COLS).max(1) * COLS
+}
+
+/// Numbers in a panel.
+fn panel_length<T: Factor>(k: usize, width: usize) -> usize {
+    k.div_ceil(T::DEPTH) * width
+}
+
+/// The panels of some columns of B.
+pub(super) fn pack<T: Factor>(
+    isa: Isa,
+    pool: &Pool,
+    form: Form,
+    b: &[T],
+    shape: Product,
+    group: Range<usize>,
+) -> Scratch<T::Total> {
+    let (_, width) = isa.run(RegisterTile);
+    let length = panel_length::<T>(shape.k, width);
+    let mut panels = Scratch::take(group.len().div_ceil(width) * length);
+    pool.run_pieces(&mut panels, length, PIECE, |offset, panels| {
+        let cols = group.start + offset / length * width..group.end;
+        isa.run(PackPanels { b, form, shape, cols, panels });
+    });
+    panels
+}
+
+/// The columns of C whose columns of B are packed in `panels`.
+pub(super) fn multiply_group<T: Factor>(
+    isa: Isa,
+    pool: &Pool,
+    a: &[T],
+    panels: &[T::Total],
+    c: &Block<'_, T::Output>,
+    shape: Product,
+    group: Range<usize>,
+) {
+    let Product { m, n, k } = shape;
+    let (strip, width) = isa.run(RegisterTile);
+    let length = panel_length::<T>(k, width);
+    let (down, tile_cols) = tiling(m, n, pool.threads(), strip);
+    let across = group.len().div_ceil(tile_cols);
+    pool.run(across * down, |task| {
+        let (rows, col) = (share(m, strip, task / across, down), task % across * tile_cols);
+        let cols = group.start + col..group.end.min(group.start + col + tile_cols);
+        let panels = &panels[col / width * length..];
+        let panels = &panels[..cols.len().div_ceil(width) * length];
+        // SAFETY: every task is run once, and the tiles of two tasks do not overlap.
+        let c = unsafe { c.part(rows.clone(), cols) };
+        isa.run(MultiplyTile { a, k, rows, panels, c });
+    });
 }
 
 /// Numbers in the packed panels of B at a time: 64 MiB.

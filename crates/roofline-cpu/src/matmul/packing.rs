@@ -28,10 +28,10 @@ pub(super) fn pack_rows<L: Lanes, T: Factor>(
     k: usize,
     rows: Range<usize>,
     depth: Range<usize>,
-    panel: &mut [T::Number],
+    panel: &mut [T::Total],
     width: usize,
 ) {
-    let zero = T::Number::splat(lanes, T::Number::default());
+    let zero = T::Total::splat(lanes, T::Total::default());
     for first_step in (0..depth.len().div_ceil(T::DEPTH)).step_by(L::LANES) {
         for first_lane in (0..width).step_by(L::LANES) {
             let mut square = lanes.square(zero);
@@ -42,12 +42,12 @@ pub(super) fn pack_rows<L: Lanes, T: Factor>(
                 *packed =
                     if row.len() >= L::LANES * T::DEPTH { T::load(lanes, row) } else { load_end(lanes, row) };
             }
-            let square = T::Number::transpose(lanes, square);
+            let square = T::Total::transpose(lanes, square);
             let steps = panel[first_step * width..].chunks_mut(width).len().min(L::LANES);
             for (step, &column) in square.as_ref()[..steps].iter().enumerate() {
                 let start = (first_step + step) * width + first_lane;
                 let end = panel.len().min(start + L::LANES);
-                T::Number::put(lanes, column, false, &mut panel[start..end]);
+                T::Total::put(lanes, column, false, &mut panel[start..end]);
             }
         }
     }
@@ -55,29 +55,23 @@ pub(super) fn pack_rows<L: Lanes, T: Factor>(
 
 /// The packed numbers of the end of a row, zero beyond it.
 #[inline(always)]
-fn load_end<L: Lanes, T: Factor>(lanes: L, row: &[T]) -> <T::Number as Number>::Vector<L> {
-    let mut packed = [T::Number::default(); MAX_LANES];
+fn load_end<L: Lanes, T: Factor>(lanes: L, row: &[T]) -> <T::Total as Number>::Vector<L> {
+    let mut packed = [T::Total::default(); MAX_LANES];
     for (packed, elements) in packed.iter_mut().zip(row.chunks(T::DEPTH)) {
         let second = elements.get(1).copied().unwrap_or_default();
         *packed = T::pack(elements[0], second);
     }
-    T::Number::load(lanes, &packed)
+    T::Total::load(lanes, &packed)
 }
 
 /// Columns of `source` \[k,n\] as a panel over the whole depth.
 #[inline(always)]
-fn pack_columns<T: Factor>(
-    source: &[T],
-    n: usize,
-    cols: Range<usize>,
-    panel: &mut [T::Number],
-    width: usize,
-) {
+fn pack_columns<T: Factor>(source: &[T], n: usize, cols: Range<usize>, panel: &mut [T::Total], width: usize) {
     let steps = panel.chunks_exact_mut(width);
     for (rows, target) in source.chunks(T::DEPTH * n).zip(steps) {
         let first = &rows[cols.clone()];
         let (target, beyond) = target.split_at_mut(first.len());
-        beyond.fill(T::Number::default());
+        beyond.fill(T::Total::default());
         if let Some(second) = rows.get(n + cols.start..n + cols.end) {
             for ((target, &first), &second) in target.iter_mut().zip(first).zip(second) {
                 *target = T::pack(first, second);
@@ -97,7 +91,7 @@ pub(super) struct PackPanels<'a, T: Factor> {
     pub(super) form: Form,
     pub(super) shape: Product,
     pub(super) cols: Range<usize>,
-    pub(super) panels: &'a mut [T::Number],
+    pub(super) panels: &'a mut [T::Total],
 }
 
 impl<T: Factor> Vectorize for PackPanels<'_, T> {

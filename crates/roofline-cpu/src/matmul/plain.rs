@@ -1,6 +1,6 @@
 //! The definition: every element of C is the sum of k products.
 
-use super::Factor;
+use super::Term;
 use crate::{Cpu, Product};
 
 /// C = A·Bᵀ.
@@ -13,7 +13,7 @@ use crate::{Cpu, Product};
 /// matmul(&Cpu::serial(), &[1.0, 2.0, 3.0], &[1.0, 0.0, 0.0, 1.0, 1.0, 1.0], &mut c, shape);
 /// assert_eq!(c, [1.0, 6.0]);
 /// ```
-pub fn matmul<T: Factor>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
+pub fn matmul<T: Term>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
     shape.check(a.len(), b.len(), c.len());
     let Product { m, n, k } = shape;
     for i in 0..m {
@@ -34,7 +34,7 @@ pub fn matmul<T: Factor>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shap
 /// matmul_nn(&Cpu::serial(), &[1i8, 2, 3], &[1, 1, 0, 1, 0, 1], &mut c, shape);
 /// assert_eq!(c, [1, 6]);
 /// ```
-pub fn matmul_nn<T: Factor>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
+pub fn matmul_nn<T: Term>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
     shape.check(a.len(), b.len(), c.len());
     let Product { m, n, k } = shape;
     for i in 0..m {
@@ -45,7 +45,7 @@ pub fn matmul_nn<T: Factor>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], s
     }
 }
 
-fn sum_of<T: Factor>(products: impl Iterator<Item = (T, T)>) -> T::Output {
-    let sum = products.fold(T::Number::default(), |sum, (a, b)| T::add_product(sum, a, b));
+fn sum_of<T: Term>(products: impl Iterator<Item = (T, T)>) -> T::Output {
+    let sum = products.fold(T::Total::default(), |sum, (a, b)| T::add_product(sum, a, b));
     T::round(sum)
 }

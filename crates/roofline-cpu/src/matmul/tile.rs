@@ -30,7 +30,7 @@ pub(super) struct MultiplyTile<'a, T: Factor> {
     pub(super) k: usize,
     pub(super) rows: Range<usize>,
     /// Whole panels of B over the whole depth, one after the other.
-    pub(super) panels: &'a [T::Number],
+    pub(super) panels: &'a [T::Total],
     pub(super) c: Block<'a, T::Output>,
 }
 
@@ -69,8 +69,8 @@ fn sum_tile<L: Lanes, T: Factor>(
     a: &[T],
     k: usize,
     rows: Range<usize>,
-    panels: &[T::Number],
-    mut sums: Block<'_, T::Number>,
+    panels: &[T::Total],
+    mut sums: Block<'_, T::Total>,
 ) {
     let panel_width = 2 * L::LANES;
     let all_steps = k.div_ceil(T::DEPTH);
@@ -101,13 +101,13 @@ fn sum_tile<L: Lanes, T: Factor>(
                     let target = &sums.row(row)[from..to];
                     lines.copy_from_slice(&[target.as_ptr(), &raw const target[target.len() - 1]]);
                 }
-                let tile = outer_products::<L, T::Number>(lanes, strip, panel, &ahead);
+                let tile = outer_products::<L, T::Total>(lanes, strip, panel, &ahead);
                 for (row, v) in rows.zip(tile.as_ref()) {
                     let target = &mut sums.row(row)[from..to];
                     let middle = target.len().min(L::LANES);
                     let (left, right) = target.split_at_mut(middle);
-                    T::Number::put(lanes, v[0], first > 0, left);
-                    T::Number::put(lanes, v[1], first > 0, right);
+                    T::Total::put(lanes, v[0], first > 0, left);
+                    T::Total::put(lanes, v[1], first > 0, right);
                 }
             }
         }

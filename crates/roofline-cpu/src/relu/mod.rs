@@ -2,13 +2,9 @@
 
 pub mod plain;
 
+use crate::bind::{floats, unary};
 use crate::catalog::Implementation;
-use crate::catalog::Kernel::{UnaryBf16, UnaryF16, UnaryF32};
+pub use plain::relu;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::new(
-    "relu",
-    "plain",
-    "one loop over the elements",
-    &[UnaryF32(plain::relu), UnaryBf16(plain::relu), UnaryF16(plain::relu)],
-)];
+pub const LADDER: &[Implementation] = &[Implementation::plain("relu", floats!(unary, plain::relu))];

@@ -1,6 +1,7 @@
 //! The definition: one loop over the elements.
 
-use crate::{Cpu, Element, Rows};
+use crate::elementwise::map;
+use crate::{Cpu, Real, Rows, Scalar};
 
 /// y = max(x, 0).
 ///
@@ -11,9 +12,6 @@ use crate::{Cpu, Element, Rows};
 /// relu(&Cpu::serial(), &[-1.0, 0.0, 2.0], &mut y, Rows { rows: 1, cols: 3 });
 /// assert_eq!(y, [0.0, 0.0, 2.0]);
 /// ```
-pub fn relu<T: Element>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    assert!([x.len(), y.len()] == [shape.len(); 2], "lengths for {shape:?}");
-    for (x, y) in x.iter().zip(y) {
-        *y = T::from_f32(if x.to_f32() < 0.0 { 0.0 } else { x.to_f32() });
-    }
+pub fn relu<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    map(x, y, shape, |x| if x < T::Wide::of(0.0) { T::Wide::of(0.0) } else { x });
 }

@@ -1,4 +1,4 @@
-//! `rms-norm` over the last axis: y = x / sqrt(mean(x²) + ε) · w, ε = 10⁻⁶.
+//! `rms-norm` over the last axis: y = x / sqrt(mean(x²) + eps) · w.
 //!
 //! Two reads of a row, the second from a near cache, and one write; two
 //! multiply-adds' worth of work each. Infinity in a row makes its finite
@@ -8,9 +8,9 @@ pub mod parallel;
 pub mod plain;
 pub mod vector;
 
-use crate::Rows;
-use crate::catalog::Implementation;
-use crate::catalog::Kernel::{BinaryBf16, BinaryF16, BinaryF32};
+use crate::bind::{floats, lanes, rows};
+use crate::catalog::{Implementation, Launch};
+use crate::{Args, Cpu, Datum, Element, Mismatch, Rows};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -18,27 +18,51 @@ pub const LADDER: &[Implementation] = &[
         "rms-norm",
         "plain",
         "the definition, row by row, in f64",
-        &[BinaryF32(plain::rms_norm), BinaryBf16(plain::rms_norm), BinaryF16(plain::rms_norm)],
-    ),
+        floats!(normalize, plain::rms_norm),
+    )
+    .params(&["eps"]),
     Implementation::new(
         "rms-norm",
         "vector",
         "two passes in lanes, the second from a near cache",
-        &[BinaryF32(vector::rms_norm), BinaryBf16(vector::rms_norm), BinaryF16(vector::rms_norm)],
+        lanes!(normalize, vector::rms_norm),
     )
+    .params(&["eps"])
     .vector(),
     Implementation::new(
         "rms-norm",
         "parallel",
         "the vector kernel on whole rows, all threads",
-        &[BinaryF32(parallel::rms_norm), BinaryBf16(parallel::rms_norm), BinaryF16(parallel::rms_norm)],
+        lanes!(normalize, parallel::rms_norm),
     )
+    .params(&["eps"])
     .vector()
     .parallel(),
 ];
 
-/// ε: keeps a row of zeros finite.
-pub const EPSILON: f32 = 1e-6;
+/// RMS norm of each row of `x`, by the rung that suits the threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, rms_norm};
+///
+/// let mut y = [0.0f32; 2];
+/// rms_norm(&Cpu::serial(), &[3.0, -3.0], &[1.0, 2.0], &mut y, Rows { rows: 1, cols: 2 }, 1e-6);
+/// assert!((y[0] - 1.0).abs() < 1e-6 && (y[1] + 2.0).abs() < 1e-6);
+/// ```
+pub fn rms_norm<T: Element>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows, eps: f64) {
+    match cpu.pool.threads() {
+        1 => vector::rms_norm(cpu, x, w, y, shape, eps),
+        _ => parallel::rms_norm(cpu, x, w, y, shape, eps),
+    }
+}
+
+type RmsNorm<T> = fn(&Cpu, &[T], &[T], &mut [T], Rows, f64);
+
+fn normalize<'a, T: Datum>(mut args: Args<'a>, kernel: RmsNorm<T>) -> Result<Launch<'a>, Mismatch> {
+    let (x, w, mut y) = (args.take("x")?, args.take("w")?, args.take_out("y")?);
+    let (shape, eps) = (rows(&args)?, args.value("eps")?);
+    Ok(Launch::new(move |cpu| kernel(cpu, &x, &w, &mut y, shape, eps)))
+}
 
 #[track_caller]
 fn check(x: usize, w: usize, y: usize, shape: Rows) {

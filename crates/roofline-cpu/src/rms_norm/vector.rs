@@ -4,23 +4,23 @@
 //! streamed when no cache would keep it. A row whose squares leave the range
 //! of f32 (or which holds NaN or infinity) is handed to the plain kernel.
 
-use super::{EPSILON, plain::normalize_row};
+use super::plain::normalize_row;
 use crate::lanes::Lanes;
 use crate::{Cpu, Element, Rows, Vectorize, stream};
 
-/// y = x / sqrt(mean(x²) + ε) · w for each row of `x`.
+/// y = x / sqrt(mean(x²) + eps) · w for each row of `x`.
 ///
 /// ```
 /// use roofline_cpu::{Cpu, Rows, rms_norm::vector::rms_norm};
 ///
 /// let mut y = [0.0; 2];
-/// rms_norm(&Cpu::serial(), &[3.0, -3.0], &[1.0, 2.0], &mut y, Rows { rows: 1, cols: 2 });
+/// rms_norm(&Cpu::serial(), &[3.0, -3.0], &[1.0, 2.0], &mut y, Rows { rows: 1, cols: 2 }, 1e-6);
 /// assert!((y[0] - 1.0).abs() < 1e-6 && (y[1] + 2.0).abs() < 1e-6);
 /// ```
-pub fn rms_norm<T: Element>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows) {
+pub fn rms_norm<T: Element>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows, eps: f64) {
     super::check(x.len(), w.len(), y.len(), shape);
     let streamed = cpu.streams(2 * size_of_val(x));
-    cpu.isa.run(NormalizeRows { x, w, y, streamed });
+    cpu.isa.run(NormalizeRows { x, w, y, eps, streamed });
 }
 
 /// RMS norm of rows as long as `w`.
@@ -28,6 +28,7 @@ pub(super) struct NormalizeRows<'a, T> {
     pub(super) x: &'a [T],
     pub(super) w: &'a [T],
     pub(super) y: &'a mut [T],
+    pub(super) eps: f64,
     pub(super) streamed: bool,
 }
 
@@ -41,10 +42,10 @@ impl<T: Element> Vectorize for NormalizeRows<'_, T> {
         for (x, y) in self.x.chunks(cols).zip(self.y.chunks_mut(cols)) {
             let sum = sum_of_squares(lanes, x);
             if !sum.is_finite() {
-                normalize_row(x, w, y);
+                normalize_row(x, w, y, self.eps);
                 continue;
             }
-            let inverse = 1.0 / (sum / cols as f32 + EPSILON).sqrt();
+            let inverse = 1.0 / (sum / cols as f32 + self.eps as f32).sqrt();
             if self.streamed {
                 let head = stream::unaligned_head(y);
                 let (y_head, y) = y.split_at_mut(head);

@@ -2,13 +2,9 @@
 
 pub mod plain;
 
+use crate::bind::{floats, unary};
 use crate::catalog::Implementation;
-use crate::catalog::Kernel::{UnaryBf16, UnaryF16, UnaryF32};
+pub use plain::sigmoid;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::new(
-    "sigmoid",
-    "plain",
-    "one loop over the elements",
-    &[UnaryF32(plain::sigmoid), UnaryBf16(plain::sigmoid), UnaryF16(plain::sigmoid)],
-)];
+pub const LADDER: &[Implementation] = &[Implementation::plain("sigmoid", floats!(unary, plain::sigmoid))];

@@ -1,6 +1,7 @@
 //! The definition: one loop over the elements.
 
-use crate::{Cpu, Element, Rows};
+use crate::elementwise::map;
+use crate::{Cpu, Float, Real, Rows, Scalar};
 
 /// y = 1 / (1 + e⁻ˣ).
 ///
@@ -11,9 +12,6 @@ use crate::{Cpu, Element, Rows};
 /// sigmoid(&Cpu::serial(), &[0.0; 3], &mut y, Rows { rows: 1, cols: 3 });
 /// assert_eq!(y, [0.5; 3]);
 /// ```
-pub fn sigmoid<T: Element>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    assert!([x.len(), y.len()] == [shape.len(); 2], "lengths for {shape:?}");
-    for (x, y) in x.iter().zip(y) {
-        *y = T::from_f32(1.0 / (1.0 + (-x.to_f32()).exp()));
-    }
+pub fn sigmoid<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    map(x, y, shape, |x| T::Wide::of(1.0) / (T::Wide::of(1.0) + (-x).exp()));
 }

@@ -2,13 +2,9 @@
 
 pub mod plain;
 
+use crate::bind::{floats, unary};
 use crate::catalog::Implementation;
-use crate::catalog::Kernel::{UnaryBf16, UnaryF16, UnaryF32};
+pub use plain::silu;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::new(
-    "silu",
-    "plain",
-    "one loop over the elements",
-    &[UnaryF32(plain::silu), UnaryBf16(plain::silu), UnaryF16(plain::silu)],
-)];
+pub const LADDER: &[Implementation] = &[Implementation::plain("silu", floats!(unary, plain::silu))];

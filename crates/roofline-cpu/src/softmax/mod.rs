@@ -9,9 +9,9 @@ pub mod parallel;
 pub mod three_pass;
 pub mod vector;
 
-use crate::Rows;
+use crate::bind::{floats, lanes, unary};
 use crate::catalog::Implementation;
-use crate::catalog::Kernel::{UnaryBf16, UnaryF16, UnaryF32};
+use crate::{Cpu, Element, Rows};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -19,24 +19,40 @@ pub const LADDER: &[Implementation] = &[
         "softmax",
         "three-pass",
         "the definition: largest element, sum, quotients",
-        &[UnaryF32(three_pass::softmax), UnaryBf16(three_pass::softmax), UnaryF16(three_pass::softmax)],
+        floats!(unary, three_pass::softmax),
     ),
     Implementation::new(
         "softmax",
         "vector",
         "three passes in lanes over a row of exponentials kept in a near cache",
-        &[UnaryF32(vector::softmax), UnaryBf16(vector::softmax), UnaryF16(vector::softmax)],
+        lanes!(unary, vector::softmax),
     )
     .vector(),
     Implementation::new(
         "softmax",
         "parallel",
         "the vector kernel on whole rows, all threads",
-        &[UnaryF32(parallel::softmax), UnaryBf16(parallel::softmax), UnaryF16(parallel::softmax)],
+        lanes!(unary, parallel::softmax),
     )
     .vector()
     .parallel(),
 ];
+
+/// Softmax of each row of `x`, by the rung that suits the threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, softmax};
+///
+/// let mut y = [0.0f32; 4];
+/// softmax(&Cpu::serial(), &[0.0, 0.0, 7.0, f32::NEG_INFINITY], &mut y, Rows { rows: 2, cols: 2 });
+/// assert_eq!(y, [0.5, 0.5, 1.0, 0.0]);
+/// ```
+pub fn softmax<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    match cpu.pool.threads() {
+        1 => vector::softmax(cpu, x, y, shape),
+        _ => parallel::softmax(cpu, x, y, shape),
+    }
+}
 
 #[track_caller]
 fn check(x: usize, y: usize, shape: Rows) {

@@ -108,7 +108,7 @@ impl<'a, L: Lanes, T: Element> Writer<'a, L, T> {
 /// The largest element that is not NaN, or -∞.
 #[inline(always)]
 fn largest<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
-    let lowest = T::from_f32(f32::NEG_INFINITY);
+    let lowest = T::narrow(f32::NEG_INFINITY);
     // `max` takes its second operand on NaN: NaN elements leave no trace here
     // and make the sum NaN later.
     let mut most = [lanes.splat(f32::NEG_INFINITY); 4];
@@ -136,7 +136,7 @@ fn exponentials<L: Lanes, T: Element>(
     writer: &mut Writer<'_, L, T>,
 ) -> f32 {
     let cols = x.len();
-    let lowest = T::from_f32(f32::NEG_INFINITY);
+    let lowest = T::narrow(f32::NEG_INFINITY);
     let shift = lanes.splat(largest);
     let mut sums = [lanes.splat(0.0); 4];
     let mut blocks = x.chunks_exact(4 * L::LANES);

@@ -2,13 +2,9 @@
 
 pub mod plain;
 
+use crate::bind::{binary, floats};
 use crate::catalog::Implementation;
-use crate::catalog::Kernel::{BinaryBf16, BinaryF16, BinaryF32};
+pub use plain::sub;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::new(
-    "sub",
-    "plain",
-    "one loop over the elements",
-    &[BinaryF32(plain::sub), BinaryBf16(plain::sub), BinaryF16(plain::sub)],
-)];
+pub const LADDER: &[Implementation] = &[Implementation::plain("sub", floats!(binary, plain::sub))];
