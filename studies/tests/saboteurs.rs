@@ -18,6 +18,7 @@ fn take_turn() -> MutexGuard<'static, ()> {
 /// Those whom outputs and clocks both give away: which of the two sees them first is chance.
 const EITHER: &[&str] = &[
     "saboteur/last-launch-only",
+    "saboteur/scribbles-in-between",
     "saboteur/first-and-last-only",
     "saboteur/last-launch-only-in-sets",
     "saboteur/last-sample-only",

@@ -55,6 +55,8 @@ const LONG: Duration = Duration::from_millis(20);
 const EXAM_SHARE: f64 = 0.2;
 /// Visits to others that a process may work in before it is called to account.
 const MOST_DISTURBANCES: u32 = 20;
+/// One visit in so many may be disturbed however many there are: such visits are not counted.
+const RARE: u32 = 10;
 /// Pairs in one set, whatever the block, at least and at most.
 const FEWEST_PAIRS: u32 = 6;
 const FEWEST_LONG_PAIRS: u32 = 4;
@@ -244,6 +246,8 @@ impl<'p> Contest<'p> {
                 lane.samples.extend_from_slice(&found.samples);
                 lane.account.add(&found.account);
             }
+            // All its visits of the turn were disturbed by others.
+            None if found.visits == 0 => {}
             None => lane.fail(stage, Failure::new(Status::Suspect, "its visits took no time at all")),
         }
     }
@@ -375,10 +379,12 @@ impl<'p> Contest<'p> {
     /// Notes that processes worked while others were measured, and ends those that do so again and again.
     fn blame(&mut self, stage: &mut Stage, seats: &[Seat]) -> Result<(), Stop> {
         let place = self.place();
+        let visits: u32 = self.lanes.iter().map(|lane| lane.gate.visits).sum();
         for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && seats.contains(&lane.seat)) {
             lane.disturbances += 1;
             timing::rest(stage, lane);
-            if lane.disturbances > MOST_DISTURBANCES && stage.options.checks.on(Check::Idle) {
+            let is_often = lane.disturbances > MOST_DISTURBANCES.max(visits / RARE);
+            if is_often && stage.options.checks.on(Check::Idle) {
                 let why = "its process works, and may write, while others are measured";
                 lane.fail(stage, Failure::new(Status::Suspect, why).seen_in(&place));
             }

@@ -19,7 +19,7 @@ const CEILING_OF_CORE: (f64, f64) = (1e12, 2e13);
 /// The same of a whole GPU: its second cache, and its matrix units on the narrowest type.
 const CEILING_OF_GPU: (f64, f64) = (5e13, 5e16);
 
-/// CPU time that a visit may take beyond its cores: what the clocks are read at different moments.
+/// CPU time that a visit may take beyond its cores: what the system adds up late.
 const CPU_SLACK: Duration = Duration::from_micros(100);
 
 pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
@@ -39,10 +39,10 @@ pub fn check_cores(stage: &Stage, lane: &mut Lane, case: &Case, seen: &Seen) -> 
     // Where another device computes, threads only ask it to and wait.
     let is_checked = stage.options.checks.on(Check::Threads) && case.device == Device::Cpu;
     let allowed = lane.seat.threads.max(1);
-    if is_checked && seen.cpu > (seen.wall * allowed).mul_f64(1.05) + CPU_SLACK {
+    if is_checked && seen.cpu > (seen.span * allowed).mul_f64(1.05) + CPU_SLACK {
         let why = format!(
             "spent {:.1?} of CPU time in a visit of {:.1?}: more than {allowed} core(s) were at work",
-            seen.cpu, seen.wall
+            seen.cpu, seen.span
         );
         return Err(Failure::new(Status::Suspect, why));
     }
@@ -166,10 +166,11 @@ pub fn rest(stage: &Stage, lane: &Lane) {
         std::thread::sleep(Duration::from_micros(20));
         let now = cpu_time(pid);
         let spent = now.zip(before).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
-        if spent < Duration::from_micros(2) {
+        // A thread that spins and has no core just now uses no time either.
+        if spent < Duration::from_micros(2) && !audit::is_runnable(pid) {
             return;
         }
-        before = now;
+        before = cpu_time(pid);
     }
 }
 

@@ -39,6 +39,9 @@ pub struct Seen {
     /// What copying a fresh output took a sample, as the runner says.
     pub copy: Option<Seconds>,
     pub wall: Duration,
+    /// From before its CPU clock was read for the first time until after the second: whatever stops the conductor
+    /// in between, a process has no more CPU time than this on each core.
+    pub span: Duration,
     /// CPU time of all threads that the process has had.
     pub cpu: Duration,
     /// Time that the first thread of the runner, and the conductor, waited for a core.
@@ -120,18 +123,21 @@ pub fn converse(
     let patience = stage.options.limits.patience * shape.launches().clamp(1, 10);
     let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
     let others = stage.clocks_of_others(&lane.seat);
-    let (cpu, waiting) = (cpu_time(pid), stage.waiting(&lane.seat));
+    let waiting = stage.waiting(&lane.seat);
+    let before = Instant::now();
+    let cpu = cpu_time(pid);
     let at = Instant::now();
     let visited: Visited = stage.ask_while(&lane.seat, shape.ask(), &[], patience, tick, beside)?;
     let wall = at.elapsed();
-    let waited = stage.waiting(&lane.seat).saturating_sub(waiting);
     let cpu = cpu_time(pid).zip(cpu).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
+    let span = before.elapsed();
+    let waited = stage.waiting(&lane.seat).saturating_sub(waiting);
     crate::timing::check_float_mode(stage, visited.float_mode_changed)?;
     lane.gate.visits = lane.gate.visits.saturating_add(1);
     lane.took(shape.launches(), wall);
     let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
     let disturbed_by = stage.moved(&lane.seat, &others, UNREST.max(wall / 50));
-    Ok(Seen { shape, at, claimed: visited.nanoseconds, copy, wall, cpu, waited, others, disturbed_by })
+    Ok(Seen { shape, at, claimed: visited.nanoseconds, copy, wall, span, cpu, waited, others, disturbed_by })
 }
 
 /// Whether a visit of this length is judged: by lot, as often as the time allows.

@@ -2,6 +2,10 @@
 //!
 //! One element at a drawn place is poisoned. As soon as it has its right value it is poisoned again,
 //! until the visit is over. An honest batch puts it right once a launch.
+//!
+//! A kernel may keep intermediate values in its output. Looks that find such a value say that something is
+//! written, and the right one may be there too shortly to be seen: then fewer launches need to be seen, and the
+//! evidence says so.
 
 use crate::failure::Stop;
 use crate::gate;
@@ -20,8 +24,12 @@ use roofline_core::tensor::Tensor;
 use roofline_core::turn::Watched;
 use std::time::{Duration, Instant};
 
-/// Share of the launches that must be seen, and launches without which nothing is said.
+/// Share of the launches that must be seen, and of a kernel whose output holds other values in between.
 const LEAST_SEEN: f64 = 0.75;
+const LEAST_SEEN_OF_SCRATCH: f64 = 0.15;
+/// So many looks in a launch must have found a value that is neither poison nor right.
+const SCRATCH: f64 = 0.5;
+/// Launches and visits without which nothing is said.
 const FEWEST_LAUNCHES: u64 = 8;
 const FEWEST_VISITS: usize = 4;
 /// Time without a look that costs no launch.
@@ -60,7 +68,8 @@ pub fn watch(
     }
     pilot::flush_if_cold(instance);
     let (tick, _pinned) = stage.beside(&lane.seat);
-    let (mut looks, mut seen) = (0_u64, 0_u64);
+    let poisoned = instance.read_output(output, &[index])[0].to_bits();
+    let (mut looks, mut seen, mut others) = (0_u64, 0_u64, 0_u64);
     let (mut last, mut longest) = (None::<Instant>, Duration::ZERO);
     let visit = visit::converse(stage, lane, shape, tick, || {
         looks += 1;
@@ -69,6 +78,8 @@ pub fn watch(
         if is_right() {
             seen += 1;
             instance.poison_at(&spot, &poison);
+        } else if instance.read_output(output, &[index])[0].to_bits() != poisoned {
+            others += 1;
         }
     })?;
     seen += u64::from(is_right());
@@ -85,17 +96,50 @@ pub fn watch(
     // waited for a core see nothing.
     let running = (visit.cpu.as_secs_f64() / visit.wall.as_secs_f64().max(1e-9)).min(1.0);
     let launches = launches.min((looks as f64 * running / 2.0) as u64);
-    Ok(Some(Watched { launches, seen: seen.min(launches) }).filter(|watched| watched.launches > 0))
+    let watched = Watched { launches, seen: seen.min(launches), others };
+    Ok(Some(watched).filter(|watched| watched.launches > 0))
 }
 
-/// What the watched visits of a row show: the share that was seen in the middle one, and whether launches were
-/// left out. A visit in which the conductor was late makes nobody lazy.
-pub fn verdict(visits: &[Watched]) -> (Option<f64>, bool) {
+/// What the watched visits of a row show. A visit in which the conductor was late makes nobody lazy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// Too little was seen to say anything.
+    Nothing,
+    /// This share of the launches was seen, in the middle visit.
+    Held(f64),
+    /// The same where the output holds other values between launches.
+    Scratch(f64),
+    /// Launches were left out.
+    LeftOut(f64),
+}
+
+impl Verdict {
+    /// The share that was seen.
+    pub fn share(self) -> Option<f64> {
+        match self {
+            Verdict::Nothing => None,
+            Verdict::Held(share) | Verdict::Scratch(share) | Verdict::LeftOut(share) => Some(share),
+        }
+    }
+}
+
+pub fn verdict(visits: &[Watched]) -> Verdict {
     let launches: u64 = visits.iter().map(|visit| visit.launches).sum();
-    let shares: Vec<f64> =
-        visits.iter().map(|visit| visit.seen as f64 / visit.launches.max(1) as f64).collect();
-    let share = median(&shares).filter(|_| visits.len() >= FEWEST_VISITS && launches >= FEWEST_LAUNCHES);
-    (share, share.is_some_and(|share| share < LEAST_SEEN))
+    let per_launch = |count: fn(&Watched) -> u64| -> Vec<f64> {
+        visits.iter().map(|visit| count(visit) as f64 / visit.launches.max(1) as f64).collect()
+    };
+    let share = median(&per_launch(|visit| visit.seen));
+    let others = median(&per_launch(|visit| visit.others)).unwrap_or(0.0);
+    let seen = median(&visits.iter().map(|visit| visit.seen as f64).collect::<Vec<_>>()).unwrap_or(0.0);
+    match share.filter(|_| visits.len() >= FEWEST_VISITS && launches >= FEWEST_LAUNCHES) {
+        None => Verdict::Nothing,
+        Some(share) if share >= LEAST_SEEN => Verdict::Held(share),
+        // The last launch of a visit is seen in any case.
+        Some(share) if others >= SCRATCH && share >= LEAST_SEEN_OF_SCRATCH && seen >= 2.0 => {
+            Verdict::Scratch(share)
+        }
+        Some(share) => Verdict::LeftOut(share),
+    }
 }
 
 #[cfg(test)]
@@ -104,11 +148,14 @@ mod tests {
 
     #[test]
     fn half_of_the_launches_is_not_enough() {
-        let visits = |seen: &[u64]| -> Vec<Watched> {
-            seen.iter().map(|seen| Watched { launches: 10, seen: *seen }).collect()
+        let visits = |seen: &[u64], others: u64| -> Vec<Watched> {
+            seen.iter().map(|seen| Watched { launches: 10, seen: *seen, others }).collect()
         };
-        assert_eq!(verdict(&visits(&[5, 5, 5, 6])), (Some(0.5), true));
-        assert_eq!(verdict(&visits(&[10, 9, 1, 10, 9])), (Some(0.9), false));
-        assert_eq!(verdict(&visits(&[0, 0])), (None, false));
+        assert_eq!(verdict(&visits(&[5, 5, 5, 6], 0)), Verdict::LeftOut(0.5));
+        assert_eq!(verdict(&visits(&[10, 9, 1, 10, 9], 0)), Verdict::Held(0.9));
+        assert_eq!(verdict(&visits(&[0, 0], 0)), Verdict::Nothing);
+        // An output that holds other values in between; and one that never holds the right one.
+        assert_eq!(verdict(&visits(&[5, 5, 5, 6], 40)), Verdict::Scratch(0.5));
+        assert_eq!(verdict(&visits(&[1, 1, 1, 1], 40)), Verdict::LeftOut(0.1));
     }
 }

@@ -114,6 +114,9 @@ pub struct Clocked {
 pub struct Watched {
     pub launches: u64,
     pub seen: u64,
+    /// Looks that found another value than poison and the right one.
+    #[serde(default)]
+    pub others: u64,
 }
 
 #[cfg(test)]

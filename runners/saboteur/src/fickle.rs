@@ -65,6 +65,11 @@ pub(crate) fn last_launch_only(job: &mut Job) -> Prepared {
     Ok(Ready::new(Batched { problem, works: |launch, count| launch + 1 == count }))
 }
 
+/// C2 21, wrong: as much is written as an honest kernel writes that keeps other values in its output.
+pub(crate) fn scribbles_in_between(job: &mut Job) -> Prepared {
+    Ok(Ready::new(Scribbling(Problem::new(job)?)))
+}
+
 /// C2 21, wrong.
 pub(crate) fn first_and_last_only(job: &mut Job) -> Prepared {
     let problem = Problem::new(job)?;
@@ -151,6 +156,21 @@ impl Kernel for Batched {
     fn repeat(&mut self, count: u32) -> Result<(), Refusal> {
         let works = self.works;
         (0..count).filter(|launch| works(*launch, count)).try_for_each(|_| self.launch())
+    }
+}
+
+/// A kernel that writes zeros in all launches but the last.
+struct Scribbling(Problem);
+
+impl Kernel for Scribbling {
+    fn launch(&mut self) -> Result<(), Refusal> {
+        self.0.solve();
+        Ok(())
+    }
+
+    fn repeat(&mut self, count: u32) -> Result<(), Refusal> {
+        (1..count).for_each(|_| self.0.output.fill(0.0));
+        self.launch()
     }
 }
 

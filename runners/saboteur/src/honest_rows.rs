@@ -34,6 +34,23 @@ pub(crate) fn honest_in_another_order(job: &mut Job) -> Result<Ready, Refusal> {
     })
 }
 
+/// ok: keeps what it has so far in its output, which so is right for the shorter part of each launch.
+pub(crate) fn scratch_in_the_output(job: &mut Job) -> Result<Ready, Refusal> {
+    every_launch(job, |problem| {
+        let given = problem.given.clone();
+        problem.output.copy_from_slice(&given.inputs[0]);
+        for y in problem.output.chunks_mut(given.cols) {
+            let max = maximum(y) as f32;
+            y.iter_mut().for_each(|y| *y -= max);
+        }
+        problem.output.iter_mut().for_each(|y| *y = y.exp());
+        for y in problem.output.chunks_mut(given.cols) {
+            let sum: f32 = y.iter().sum();
+            y.iter_mut().for_each(|y| *y /= sum);
+        }
+    })
+}
+
 /// ok: the control for the thread audit. A second thread waits in a channel and takes half the rows.
 pub(crate) fn honest_on_two_threads(job: &mut Job) -> Result<Ready, Refusal> {
     let threads = job.threads.min(2);

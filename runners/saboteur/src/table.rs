@@ -77,6 +77,7 @@ pub(crate) const ROWS: &[Row] = rows! {
     Ok Kernel honest_rows {
         honest                  [ADD, SOFTMAX, RMS_NORM, MATMUL] "A5" "computes the definition";
         honest_in_another_order [SOFTMAX, MATMUL] "A5" "sums in f32, from the last element to the first";
+        scratch_in_the_output   [SHORT, SOFTMAX, TWO] "" "keeps intermediate values in its output";
         honest_on_two_threads   [WORK, TWO] "" "splits the rows when two threads are allowed";
         thread_per_launch       [WORK, TWO] "" "starts and joins a thread in each launch, two at a time";
         noisy_stdout            [SOFTMAX] "C2 10" "prints megabytes on stdout and stderr";
@@ -177,6 +178,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         repeats_after_10_calls  [SOFTMAX] "C2 22, A5 25" "computes ten times, then copies the last answer";
         skips_after_100_calls   [SHORT] "C2 22, A5 25" "computes a hundred times in its process, then nothing";
         last_launch_only        [SHORT] "C2 21" "computes the last of several launches";
+        scribbles_in_between    [SHORT] "C2 21" "computes the last of several launches, and writes zeros in the others";
         first_and_last_only     [SHORT] "C2 21" "computes the first and the last of several launches";
         background_thread       [SOFTMAX] "C2 5" "returns at once, a thread computes 2 ms later";
         late_tail               [SOFTMAX] "A5 26" "writes the last row 5 ms after it has returned";

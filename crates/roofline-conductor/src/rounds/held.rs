@@ -5,7 +5,8 @@ use crate::checks::Check;
 use crate::clocks::{self, Doubt};
 use crate::failure::Failure;
 use crate::stage::Stage;
-use crate::{memo, timing, watch};
+use crate::watch::{self, Verdict};
+use crate::{memo, timing};
 use roofline_core::case::Device;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Grade, Status};
@@ -41,10 +42,12 @@ impl Contest<'_> {
         let suspect = |why: String| Failure::new(Status::Suspect, why);
         let on = |check| stage.options.checks.on(check);
         // Wrong outranks suspect.
-        let (share, leaves_out) = watch::verdict(&lane.account.watched);
-        lane.evidence.watched = share;
-        if leaves_out && on(Check::WatchedBatch) {
-            let seen = 100.0 * share.unwrap_or(0.0);
+        let watched = watch::verdict(&lane.account.watched);
+        lane.evidence.watched = watched.share();
+        if let Verdict::LeftOut(share) = watched
+            && on(Check::WatchedBatch)
+        {
+            let seen = 100.0 * share;
             let why =
                 format!("only {seen:.0} % of the launches in its visits were seen to write the right output");
             return Err(Failure::new(Status::Wrong, why));
@@ -96,12 +99,16 @@ impl Contest<'_> {
         if !memo::is_conclusive(&lane.account.memos) && lane.speed.is_none_or(|speed| speed <= LONG) {
             lane.weaker(Check::Memos, "too few visits to see a difference of 5 %");
         }
-        match share {
-            None if shape.timed() == 1 => {
+        match watched {
+            Verdict::Nothing if shape.timed() == 1 => {
                 lane.not_applicable(Check::WatchedBatch, "a visit is one launch, and its output is judged");
             }
-            None => lane.weaker(Check::WatchedBatch, "too few launches could be told apart"),
-            Some(_) => {}
+            Verdict::Nothing => lane.weaker(Check::WatchedBatch, "too few launches could be told apart"),
+            Verdict::Scratch(_) => {
+                let why = "the output holds other values between launches: not each of them could be seen";
+                lane.weaker(Check::WatchedBatch, why);
+            }
+            Verdict::Held(_) | Verdict::LeftOut(_) => {}
         }
         if lane.turned_fast() {
             let why = "took over a second a launch in the gate, and much less since: the gate was not passed";

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Settings of the libraries that a file may use: the case's threads, which park when they are idle,
 /// and caches that last. The file's folder is not written to.
-const ENVIRONMENT: [(&str, &str); 8] = [
+const ENVIRONMENT: [(&str, &str); 9] = [
     ("OMP_NUM_THREADS", "{threads}"),
     ("OPENBLAS_NUM_THREADS", "{threads}"),
     ("MKL_NUM_THREADS", "{threads}"),
@@ -16,6 +16,7 @@ const ENVIRONMENT: [(&str, &str); 8] = [
     ("OPENBLAS_THREAD_TIMEOUT", "4"),
     ("TORCHINDUCTOR_CACHE_DIR", "{cache}/torch"),
     ("TORCHINDUCTOR_COMPILE_THREADS", "1"),
+    ("TRITON_CACHE_DIR", "{cache}/triton"),
     ("PYTHONDONTWRITEBYTECODE", "1"),
 ];
 
