@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use jiff::SignedDuration;
 use roofline_conductor::job::Placement;
 use roofline_core::fill::Fill;
 use roofline_report::Sort;
@@ -348,19 +349,13 @@ fn fills() -> impl TypedValueParser<Value = Fill> {
     PossibleValuesParser::new(names).map(move |name| find(name).unwrap_or(Fill::Uniform))
 }
 
+/// A time as people write it: `500ms`, `2s`, `1min 30s`; a number alone is seconds.
 fn parse_duration(text: &str) -> Result<Duration, String> {
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    let number: f64 =
-        number.parse().map_err(|_| format!("`{text}` is not a time; write `500ms`, `2s` or `1min`"))?;
-    let scale = match unit.trim() {
-        "ms" => 1e-3,
-        "s" | "" => 1.0,
-        "min" => 60.0,
-        _ => return Err(format!("`{unit}` is not a unit of time; write `500ms`, `2s` or `1min`")),
-    };
-    let time = Duration::try_from_secs_f64(number * scale).ok();
-    time.filter(|time| *time <= LONGEST).ok_or_else(|| "a day, `1440min`, is the most".to_owned())
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let written = || Duration::try_from(text.parse::<SignedDuration>().ok()?).ok();
+    let time = seconds.or_else(written);
+    let time = time.ok_or_else(|| format!("`{text}` is not a time; write `500ms`, `2s` or `1min`"))?;
+    if time <= LONGEST { Ok(time) } else { Err("a day, `24h`, is the most".to_owned()) }
 }
 
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
