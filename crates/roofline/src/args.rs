@@ -351,7 +351,8 @@ fn fills() -> impl TypedValueParser<Value = Fill> {
 
 /// A time as people write it: `500ms`, `2s`, `1min 30s`; a number alone is seconds.
 fn parse_duration(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let seconds = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
+    let seconds = seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
     let written = || Duration::try_from(text.parse::<SignedDuration>().ok()?).ok();
     let time = seconds.or_else(written);
     let time = time.ok_or_else(|| format!("`{text}` is not a time; write `500ms`, `2s` or `1min`"))?;
