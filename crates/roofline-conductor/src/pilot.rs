@@ -13,7 +13,7 @@ use crate::{timing, visit};
 use roofline_core::case::{Cache, Case, Device};
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Course, Kind, Limiter, Status};
-use roofline_core::stats::median;
+use roofline_core::stats::{median, quantile};
 use roofline_core::units::Seconds;
 use roofline_core::verdict::{FEWEST_SETS, MOST_SETS};
 use std::collections::BTreeMap;
@@ -40,6 +40,9 @@ const SET_UP: Duration = Duration::from_millis(30);
 const CHILLS: usize = 7;
 const CHILLED: f64 = 1.05;
 const LONGEST_CHILL: Duration = Duration::from_millis(5);
+/// Rivals for the hub are those that one visit puts within this factor of the fastest; each has so many turns.
+const RIVALS: f64 = 2.0;
+const TURNS: usize = 5;
 /// Passes over all probes; then over those that may still be the fastest of their family, in as much time.
 const PASSES: usize = 3;
 const FINAL_PASSES: usize = 16;
@@ -66,10 +69,12 @@ pub fn fly(
     instance: &mut Instance,
 ) -> Result<Option<Setting>, Stop> {
     let limit = find_limit(stage, lanes, probes, instance)?;
-    let against = stage.options.against.clone();
-    let named = against.and_then(|pattern| {
-        fastest(lanes, |lane| !lane.is_probe() && names(&pattern, &lane.seat.implementation))
-    });
+    let named = match stage.options.against.clone() {
+        Some(pattern) => fastest_in_turn(stage, lanes, instance, |lane| {
+            !lane.is_probe() && names(&pattern, &lane.seat.implementation)
+        })?,
+        None => None,
+    };
     let Some(hub) = named.or(limit.map(|(index, _)| index)).or_else(|| fastest(lanes, |_| true)) else {
         return Ok(None);
     };
@@ -107,6 +112,38 @@ pub fn fly(
 fn fastest(lanes: &[Lane], fits: impl Fn(&Lane) -> bool) -> Option<usize> {
     let live = lanes.iter().enumerate().filter(|(_, lane)| lane.is_live() && fits(lane));
     live.filter_map(|(index, lane)| Some((lane.speed?, index))).min().map(|(_, index)| index)
+}
+
+/// The same, of those that the proof puts near each other by visits in turn: one visit says little.
+fn fastest_in_turn(
+    stage: &mut Stage,
+    lanes: &mut [Lane],
+    instance: &mut Instance,
+    fits: impl Fn(&Lane) -> bool,
+) -> Result<Option<usize>, Stop> {
+    let Some(first) = fastest(lanes, &fits) else { return Ok(None) };
+    let near = lanes[first].speed.unwrap_or_default().mul_f64(RIVALS);
+    let is_rival =
+        |lane: &Lane| lane.is_live() && fits(lane) && lane.speed.is_some_and(|speed| speed <= near);
+    let mut rivals: Vec<(usize, Vec<f64>)> =
+        (0..lanes.len()).filter(|index| is_rival(&lanes[*index])).map(|index| (index, Vec::new())).collect();
+    if rivals.len() == 1 {
+        return Ok(Some(first));
+    }
+    let place = format!("{}, pilot", instance.case);
+    for _ in 0..TURNS {
+        for (index, times) in &mut rivals {
+            let take =
+                |lane: &mut Lane, stage: &mut Stage| visit::take(stage, lane, instance, Shape::new(1, 3, 1));
+            let seen = lanes[*index].attempt(stage, &place, take)?;
+            times.extend(seen.and_then(|seen| quantile(&seen.claimed, 0.0)));
+            timing::rest(stage, &lanes[*index]);
+        }
+    }
+    let time = |times: &Vec<f64>| median(times).unwrap_or(f64::INFINITY);
+    rivals.retain(|(index, _)| lanes[*index].is_live());
+    let best = rivals.iter().min_by(|one, other| time(&one.1).total_cmp(&time(&other.1)));
+    Ok(best.map(|(index, _)| *index))
 }
 
 /// Whether a launch after another's turn takes longer than the next one: an interpreter and its library go

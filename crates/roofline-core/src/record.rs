@@ -405,4 +405,7 @@ pub struct Run {
     pub arguments: Vec<String>,
     /// Description of the machine as JSON; null where nothing was measured.
     pub machine: serde_json::Value,
+    /// A hash of the program that began it: another build may measure otherwise. Empty where nothing was measured.
+    #[serde(default)]
+    pub program: String,
 }

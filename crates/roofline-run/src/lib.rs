@@ -14,6 +14,7 @@ use roofline_conductor::machine::Machine;
 use roofline_conductor::plan;
 use roofline_core::record::{Record, Run, SCHEMA};
 use std::hash::{BuildHasher, RandomState};
+use std::hash::{DefaultHasher, Hasher};
 use std::io;
 use std::time::Duration;
 
@@ -42,7 +43,16 @@ pub fn begin(machine: &Machine) -> Run {
         command: arguments.join(" "),
         arguments,
         machine: serde_json::to_value(machine).unwrap_or_default(),
+        program: program(),
     }
+}
+
+/// A hash of the bytes of this program.
+pub fn program() -> String {
+    let bytes = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&bytes);
+    format!("{:016x}", hasher.finish())
 }
 
 /// Time for one row: a quick run has enough for six short blocks.

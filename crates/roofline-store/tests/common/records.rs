@@ -21,6 +21,7 @@ pub fn run(id: &str) -> Run {
         arguments: Vec::new(),
         command: "roofline run softmax".to_owned(),
         machine: serde_json::json!({"cores": 2}),
+        program: String::new(),
     }
 }
 

@@ -42,6 +42,7 @@ pub fn run(args: &Import) -> Result<ExitCode, Problem> {
         command: arguments.join(" "),
         arguments,
         machine: serde_json::Value::Null,
+        program: String::new(),
     };
     for record in &mut records {
         (record.id, record.run, record.at) = (new_id(), run.id.clone(), now());

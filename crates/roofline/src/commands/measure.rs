@@ -73,6 +73,7 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     };
     // Only now: a run that was imported has no machine, and no command line to go on with either.
     check_machine(&run)?;
+    check_program(&run)?;
     begun.places.store.clone_from(&args.places.store);
     begun.format.clone_from(&args.format);
     begun.total_budget = args.total_budget;
@@ -91,6 +92,15 @@ fn check_machine(run: &Run) -> Result<(), Problem> {
     }
     let why = format!("the latest run, {}, was begun on another machine", run.id);
     Err(Problem::usage(why, "go on there, or begin it again with `roofline run`"))
+}
+
+/// Neither do sets of two builds, which differ by what is measured. Runs of before do not say which it was.
+fn check_program(run: &Run) -> Result<(), Problem> {
+    if run.program.is_empty() || run.program == roofline_run::program() {
+        return Ok(());
+    }
+    let why = format!("the latest run, {}, was begun by another build of roofline", run.id);
+    Err(Problem::usage(why, "go on with that one, or begin the run again with `roofline run`"))
 }
 
 fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<ExitCode, Problem> {

@@ -135,6 +135,18 @@ fn a_run_of_another_machine_is_not_resumed() {
 }
 
 #[test]
+fn a_run_of_another_build_is_not_resumed() {
+    let scene = Scene::new();
+    scene.call_with_store("run add/f32/rows=3,cols=500 -i cpu/plain --quick").exits(0);
+    let store = Store::open(scene.store()).unwrap();
+    let run = store.latest_run().unwrap().unwrap();
+    let rebuilt = Run { id: format!("{}-rebuilt", run.id), program: "before".to_owned(), ..run };
+    store.append_run(&rebuilt).unwrap();
+    drop(store);
+    scene.call_with_store("run --resume").complains(2, &["begun by another build of roofline", "hint: "]);
+}
+
+#[test]
 fn what_cannot_be_resumed_says_why() {
     let scene = Scene::new();
     scene.call_with_store("run --resume").complains(5, &["there is no run to resume", "hint: "]);
