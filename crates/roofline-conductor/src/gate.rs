@@ -87,7 +87,7 @@ fn pass_on(
 /// Why no projection of a case's output is looked at.
 fn no_projection(case: &Case) -> Option<&'static str> {
     let output = (case.operation.tensors)(case).pop()?;
-    if case.operation.judged.whole().is_none() {
+    if case.judged().whole().is_none() {
         Some("only products have one")
     } else if sample::is_whole(case, &output) {
         Some("the whole output is judged")
@@ -282,7 +282,7 @@ pub fn catch<T>(compute: impl FnOnce() -> T) -> Result<T, String> {
 
 fn compute_reference(instance: &Instance, fill: Fill, output: usize, wanted: &[usize]) -> Vec<Expected> {
     let problem = instance.problem(fill);
-    let judged = &instance.case.operation.judged;
+    let judged = instance.case.judged();
     let compute = |problem, wanted| judged.reference(problem, output, wanted);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     if wanted.len() < 4096 || threads == 1 {
@@ -363,7 +363,7 @@ pub fn judge_output(
     poison: &Poison,
     secret: u64,
 ) -> Result<Judgement, Failure> {
-    if matches!(instance.case.operation.judged, Judged::Property(_)) {
+    if matches!(instance.case.judged(), Judged::Property(_)) {
         return judge_property(instance, exam.fill);
     }
     let mut all = Judgement::default();
@@ -409,7 +409,7 @@ fn judge_one(
 
 /// Holds the whole outputs to the operation's property.
 fn judge_property(instance: &Instance, fill: Fill) -> Result<Judgement, Failure> {
-    let Judged::Property(property) = instance.case.operation.judged else { return Ok(Judgement::default()) };
+    let Judged::Property(property) = instance.case.judged() else { return Ok(Judgement::default()) };
     let outputs = instance.whole_outputs();
     let views: Vec<View> = outputs.iter().map(|(dtype, bytes)| View { dtype: *dtype, bytes }).collect();
     let checked = views.iter().map(View::elements).sum();
@@ -422,7 +422,7 @@ fn judge_property(instance: &Instance, fill: Fill) -> Result<Judgement, Failure>
 
 /// The rows that a projection of the whole output finds most suspicious, as many as can be judged whole.
 fn projected(stage: &Stage, instance: &Instance, exam: &Exam, output: usize, secret: u64) -> Vec<usize> {
-    match instance.case.operation.judged.whole() {
+    match instance.case.judged().whole() {
         Some(project) if stage.options.checks.on(Check::Projection) && projects(exam.fill) => {
             let tensor = instance.output(output);
             let (_, cols) = sample::lines(tensor);
@@ -443,7 +443,7 @@ pub fn judge_spots(
     spots: &[Spot],
     poison: &Poison,
 ) -> Result<Judgement, Failure> {
-    if matches!(instance.case.operation.judged, Judged::Property(_)) {
+    if matches!(instance.case.judged(), Judged::Property(_)) {
         return judge_property(instance, fill);
     }
     let mut all = Judgement::default();

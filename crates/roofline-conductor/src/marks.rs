@@ -34,7 +34,7 @@ impl Marks {
             for tensor in instance.changeable() {
                 let element = draws.below(instance.input_tensor(tensor).elements() as u64) as usize;
                 let reach =
-                    instance.case.operation.judged.reach(&instance.problem(Fill::Uniform), tensor, element);
+                    instance.case.judged().reach(&instance.problem(Fill::Uniform), tensor, element);
                 for number in [0, draws.below(reach.len().max(1) as u64) as usize] {
                     let Some(reach) = reach.get(number) else { continue };
                     let index = reach.nth(draws.below(reach.count as u64) as usize);

@@ -94,7 +94,7 @@ fn units(instance: &Instance, draws: &mut Draws) -> Vec<(usize, usize)> {
             (instance.input_tensor(tensor).elements(), instance.input_tensor(tensor).row());
         let rows = elements / cols;
         // All that an element reaches; where a change shows most is part of it.
-        let reach = |element| instance.case.operation.judged.reach(&problem, tensor, element).pop();
+        let reach = |element| instance.case.judged().reach(&problem, tensor, element).pop();
         let is_elementwise = reach(0).is_none_or(|reach| reach.count == 1);
         let mut below = |bound: usize| draws.below(bound as u64) as usize;
         if is_elementwise || reach(0) == reach(cols - 1) {
@@ -162,7 +162,7 @@ mod tests {
                 .iter()
                 .flat_map(|(tensor, element)| {
                     let problem = instance.problem(Fill::Uniform);
-                    let reach = instance.case.operation.judged.reach(&problem, *tensor, *element);
+                    let reach = instance.case.judged().reach(&problem, *tensor, *element);
                     reach.into_iter().flat_map(|reach| (0..reach.count).map(move |i| reach.nth(i)))
                 })
                 .collect();

@@ -23,7 +23,7 @@ pub fn for_gate(case: &Case, output: &Tensor, draws: &mut Draws) -> Vec<usize> {
     }
     let per_row = (flops / rows as u64).max(1);
     let affordable = (MOST_FLOPS / per_row).clamp(2, (MOST_ELEMENTS / cols).max(2) as u64) as usize;
-    let is_product = case.operation.judged.whole().is_some();
+    let is_product = case.judged().whole().is_some();
     let mut chosen_rows = choose(rows, if is_product { affordable / 2 } else { affordable }, draws);
     // The first row of planted inputs has its maximum at the very end. Of a product every row is met in a column.
     if !is_product && chosen_rows[0] != 0 {

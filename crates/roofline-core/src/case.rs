@@ -5,7 +5,7 @@
 
 use crate::dtype::Dtype;
 use crate::nearest::nearest;
-use crate::ops::{self, OPERATIONS, Operation, Param, operations};
+use crate::ops::{self, Judged, OPERATIONS, Operation, Param, operations};
 use crate::precision::Precision;
 use crate::protocol::is_implementation;
 use std::collections::BTreeMap;
@@ -107,6 +107,13 @@ impl Case {
     /// `operation` or `operation.variant`, as runners offer it.
     pub fn form(&self) -> String {
         ops::form(self.operation.name, self.variant)
+    }
+
+    /// How its outputs are judged, its form being what it is.
+    pub fn judged(&self) -> &'static Judged {
+        let Judged::Forms(forms) = &self.operation.judged else { return &self.operation.judged };
+        let own = forms.iter().find(|(variant, _)| *variant == self.variant);
+        own.map_or_else(|| panic!("nobody says how {} is judged", self.form()), |(_, judged)| judged)
     }
 
     /// The same case at other sizes.

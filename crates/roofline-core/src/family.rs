@@ -9,7 +9,7 @@ pub mod rowwise;
 mod space;
 
 pub use elementwise::Element;
-pub use rowwise::{Line, Rowwise};
+pub use rowwise::{Along, Line, Rowwise};
 pub use space::Space;
 
 use crate::case::Case;

@@ -87,8 +87,12 @@ pub struct Filling {
     /// Position of the tensor among the inputs of its operation.
     pub tensor: u32,
     pub dtype: Dtype,
-    /// Length of the last dimension, at least 1.
+    /// Length of a row, at least 1: of the last dimension, unless rows run along another.
     pub row: usize,
+    /// How far apart the elements of a row lie: 1, unless rows run along another dimension.
+    pub apart: usize,
+    /// Whether planted rows are of the kinds that the first tensor's are of.
+    pub alike: bool,
     pub elements: usize,
     /// What they mean. Values are those of the family; anything else has contents of its own.
     pub content: Content,
@@ -138,27 +142,40 @@ impl Filling {
             Fill::Ramp => self.ramp(index, integer),
             Fill::Integers => (bits % 9) as f64 - 4.0,
             Fill::OneHot if self.tensor > 0 => self.ramp(index, integer),
-            Fill::OneHot => f64::from(u8::from(index % self.row == self.line(index, line).hot)),
+            Fill::OneHot => f64::from(u8::from(self.place(index) == self.line(index, line).hot)),
             Fill::Extreme => self.extreme(bits, integer),
             Fill::Nonfinite => self.nonfinite(bits),
-            Fill::Planted if integer => self.line(index, line).planted.code(index % self.row, bits),
-            Fill::Planted => self.line(index, line).planted.value(index % self.row, bits),
+            Fill::Planted if integer => self.line(index, line).planted.code(self.place(index), bits),
+            Fill::Planted => self.line(index, line).planted.value(self.place(index), bits),
         }
     }
 
     /// What was drawn for the row of element `index`.
     #[inline]
     fn line(&self, index: usize, line: &mut Option<Line>) -> Line {
-        let number = index / self.row;
+        let number = self.number(index);
         match *line {
             Some(known) if known.number == number => known,
             _ => *line.insert(self.draw_line(number)),
         }
     }
 
+    /// The row that element `index` is in.
+    #[inline]
+    pub(crate) fn number(&self, index: usize) -> usize {
+        index / (self.row * self.apart) * self.apart + index % self.apart
+    }
+
+    /// Its place in that row.
+    #[inline]
+    fn place(&self, index: usize) -> usize {
+        index / self.apart % self.row
+    }
+
     fn draw_line(&self, number: usize) -> Line {
         let words = self.words(number, 1);
-        let start = self.words(0, 3)[0];
+        let first = Filling { tensor: 0, ..*self };
+        let start = if self.alike { first.words(0, 3)[0] } else { self.words(0, 3)[0] };
         Line {
             number,
             hot: words[0] as usize % self.row,
@@ -180,7 +197,10 @@ impl Filling {
 
     /// Largest magnitude of `Extreme`, and of `Planted` where it is below 1024.
     fn limit(&self) -> f64 {
-        if let Content::Values { limit } = self.content { limit } else { self.dtype.max_finite() / 2.0 }
+        match self.content {
+            Content::Values { limit } | Content::Masked { limit } => limit,
+            _ => self.dtype.max_finite() / 2.0,
+        }
     }
 
     fn extreme(&self, bits: u64, integer: bool) -> f64 {
@@ -242,7 +262,7 @@ mod tests {
 
     fn of_values(fill: Fill, dtype: Dtype, seed: u64, row: usize, limit: f64) -> Filling {
         let content = Content::Values { limit };
-        Filling { fill, seed, tensor: 0, dtype, row, elements: 1000 * row, content }
+        Filling { fill, seed, tensor: 0, dtype, row, apart: 1, alike: false, elements: 1000 * row, content }
     }
 
     fn values(fill: Fill, dtype: Dtype, count: usize) -> Vec<f64> {
@@ -261,6 +281,24 @@ mod tests {
                 let mut part = vec![0; 100 * dtype.size()];
                 content.write(333..433, &mut part);
                 assert_eq!(part, whole[333 * dtype.size()..433 * dtype.size()], "{fill} {dtype}");
+            }
+        }
+    }
+
+    /// Rows that run down the columns have what other rows have, in the same places.
+    #[test]
+    fn rows_run_along_another_dimension() {
+        for fill in [Fill::Shifted, Fill::OneHot, Fill::Planted] {
+            let down = Filling { row: 9, apart: 20, ..content(fill, Dtype::F32) };
+            let mut line = None;
+            let mut value = |index| down.value(index, 1 << 60, &mut line);
+            let across = Filling { row: 9, ..content(fill, Dtype::F32) };
+            let mut line = None;
+            let mut other = |index| across.value(index, 1 << 60, &mut line);
+            // Two layers of nine rows and twenty columns.
+            for index in 0..360 {
+                let (layer, row, column) = (index / 180, index / 20 % 9, index % 20);
+                assert_eq!(value(index), other((layer * 20 + column) * 9 + row), "{fill} {index}");
             }
         }
     }

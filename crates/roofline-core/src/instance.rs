@@ -6,7 +6,7 @@ use crate::fill::Fill;
 use crate::format;
 use crate::judge::{Judgement, judge};
 use crate::ops::{Expected, Judged, Problem};
-use crate::tensor::{Content, Tensor, View};
+use crate::tensor::{Tensor, View};
 
 /// A value that no operation here gives on these inputs: what outputs hold before a kernel writes them.
 pub const POISON: f64 = -96.0;
@@ -36,7 +36,7 @@ impl<'a> Instance<'a> {
         let mut instance = Instance { case, fill, inputs: inputs.collect(), outputs, expected: Vec::new() };
         let expected = instance.outputs.iter().enumerate().map(|(output, tensor)| {
             let all: Vec<usize> = (0..tensor.elements()).collect();
-            operation.judged.reference(&instance.problem(), output, &all)
+            case.judged().reference(&instance.problem(), output, &all)
         });
         instance.expected = expected.collect();
         instance
@@ -50,7 +50,7 @@ impl<'a> Instance<'a> {
 
     /// What a kernel of this arithmetic leaves.
     pub fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
-        self.case.operation.judged.emulate(&self.problem(), arithmetic)
+        self.case.judged().emulate(&self.problem(), arithmetic)
     }
 
     /// What a kernel of the declared precision leaves.
@@ -61,7 +61,7 @@ impl<'a> Instance<'a> {
     /// The expected values themselves; `None` where there are none.
     pub fn exact(&self) -> Option<Vec<Vec<f64>>> {
         let values = |expected: &Vec<Expected>| expected.iter().map(|expected| expected.value).collect();
-        let is_judged = !matches!(self.case.operation.judged, Judged::Property(_));
+        let is_judged = !matches!(self.case.judged(), Judged::Property(_));
         is_judged.then(|| self.expected.iter().map(values).collect())
     }
 
@@ -83,7 +83,7 @@ impl<'a> Instance<'a> {
     /// What an honest kernel gives for a spoiled first input; `None` where that holds no values.
     pub fn with_input(&self, spoil: fn(&mut Vec<f64>, &Tensor)) -> Option<Vec<Vec<f64>>> {
         let (first, bytes) = self.inputs.first()?;
-        if !matches!(first.content, Content::Values { .. }) {
+        if !first.content.is_values() {
             return None;
         }
         let mut values: Vec<f64> = (0..first.elements()).map(|i| first.dtype.read(bytes, i)).collect();
@@ -92,7 +92,7 @@ impl<'a> Instance<'a> {
         values.iter().enumerate().for_each(|(i, x)| first.dtype.write(&mut bytes, i, *x));
         let mut problem = self.problem();
         problem.inputs[0].bytes = &bytes;
-        Some(self.case.operation.judged.emulate(&problem, &Arithmetic::declared(self.case)))
+        Some(self.case.judged().emulate(&problem, &Arithmetic::declared(self.case)))
     }
 
     /// The bytes that a kernel with these results leaves behind.
@@ -127,7 +127,7 @@ impl<'a> Instance<'a> {
             .zip(&written)
             .map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes })
             .collect();
-        if let Judged::Property(property) = self.case.operation.judged {
+        if let Judged::Property(property) = self.case.judged() {
             let held = (property.check)(&self.problem(), &views);
             return Judgement { checked: 1, failed: usize::from(held.is_err()), ..Judgement::default() };
         }

@@ -8,6 +8,7 @@
 use crate::arithmetic::Arithmetic;
 use crate::bound::{self, Walk};
 use crate::case::Case;
+use crate::dtype::Dtype;
 use crate::fill::Fill;
 use std::cell::Cell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -19,6 +20,8 @@ pub struct Steps {
     unit: f64,
     tiny: f64,
     most: f64,
+    /// Whether terms have few different values, which round alike again and again.
+    repeats: bool,
     /// Rounds for the emulation; `None` leaves it out.
     emulated: Option<Arithmetic>,
     counts: Cell<Counts>,
@@ -41,6 +44,7 @@ impl Steps {
             unit: accumulator.unit_roundoff(),
             tiny: accumulator.smallest_subnormal(),
             most: accumulator.max_finite(),
+            repeats: fill == Fill::Integers,
             emulated: None,
             counts: Cell::default(),
         }
@@ -69,6 +73,12 @@ impl Steps {
         Number { value, inherited, rounding: 0.0, emulated, steps: self }
     }
 
+    /// A constant that kernels compute themselves, in f64 and so far off at most, before the accumulator holds it.
+    pub fn within(&self, value: f64, error: f64) -> Number<'_> {
+        let constant = self.constant(value);
+        Number { inherited: constant.inherited + error, ..constant }
+    }
+
     /// The sum of terms, in whatever order.
     pub fn sum<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
         self.count(|counts| counts.simple += terms.len() as u64);
@@ -91,7 +101,10 @@ impl Steps {
     }
 
     fn total<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
-        let mut walked = self.walk.start();
+        // Sums of whole numbers are exact.
+        let repeats = self.repeats && terms.iter().any(|term| term.value.fract() != 0.0);
+        let walk = Walk { order_matters: self.walk.order_matters || repeats, ..self.walk };
+        let mut walked = walk.start();
         let (mut errors, mut squares) = (0.0, 0.0);
         for term in terms {
             walked.step(term.value);
@@ -101,7 +114,7 @@ impl Steps {
         }
         // Errors of terms that nothing ties together cancel as roundings do.
         let together = bound::Z * (squares / 3.0_f64).sqrt();
-        let inherited = if self.walk.order_matters { errors } else { together.min(errors) };
+        let inherited = if walk.order_matters { errors } else { together.min(errors) };
         let emulated = match self.emulated {
             Some(arithmetic) => arithmetic.sum(&terms.iter().map(|term| term.emulated).collect::<Vec<_>>()),
             None => walked.sum,
@@ -115,6 +128,14 @@ impl Steps {
     /// The largest, with NaN carried along; minus infinity of none.
     pub fn max<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
         terms.iter().fold(self.input(f64::NEG_INFINITY), |most, term| most.max(*term))
+    }
+
+    /// What leads another way to a result that is counted already.
+    pub fn uncounted<T>(&self, compute: impl FnOnce() -> T) -> T {
+        let counts = self.counts();
+        let result = compute();
+        self.counts.set(counts);
+        result
     }
 
     fn count(&self, add: impl FnOnce(&mut Counts)) {
@@ -145,7 +166,10 @@ impl<'a> Number<'a> {
 
     /// The model of the error of a result: its last rounding is that of the output where the types are one.
     pub fn soft(&self, rounds_to_output: bool) -> f64 {
-        let error = if rounds_to_output { self.inherited } else { self.error() };
+        // In f64 the value that it is held to is rounded too, and not always to the same side.
+        let is_rounded_twice = self.steps.unit <= Dtype::F64.unit_roundoff() && self.inherited > 0.0;
+        let is_last = rounds_to_output && !is_rounded_twice;
+        let error = if is_last { self.inherited } else { self.error() };
         // What passes every number of the accumulator is infinite there, or nearly what it is.
         if error.is_finite() { error } else { 8.0 * self.steps.unit * self.value.abs() }
     }
@@ -204,11 +228,24 @@ impl<'a> Number<'a> {
     }
 
     pub fn tanh(self) -> Number<'a> {
-        self.function(f64::tanh, |_, y| 1.0 - y * y, 4.0)
+        let steepest = self.nearest_zero().tanh();
+        self.function(f64::tanh, |_, _| 1.0 - steepest * steepest, 4.0).between_ones()
     }
 
     pub fn erf(self) -> Number<'a> {
-        self.function(libm::erf, |x, _| std::f64::consts::FRAC_2_SQRT_PI * (-x * x).exp(), 4.0)
+        let steepest = self.nearest_zero();
+        let slope = std::f64::consts::FRAC_2_SQRT_PI * (-steepest * steepest).exp();
+        self.function(libm::erf, |_, _| slope, 4.0).between_ones()
+    }
+
+    /// Of what a kernel may have here, that which is nearest to zero.
+    fn nearest_zero(&self) -> f64 {
+        (self.value.abs() - self.error()).max(0.0)
+    }
+
+    /// Off by no more than numbers between -1 and 1 can be.
+    fn between_ones(self) -> Number<'a> {
+        Number { inherited: self.inherited.min(2.0), ..self }
     }
 
     pub fn sqrt(self) -> Number<'a> {
@@ -230,6 +267,23 @@ impl<'a> Number<'a> {
             emulated: pick(self.emulated, other.emulated),
             steps: self.steps,
         }
+    }
+
+    /// As a kernel reads it again that wrote it in this type.
+    pub fn written(self, dtype: Dtype) -> Number<'a> {
+        let round = |x: f64| dtype.format().map_or(x, |format| format.round(x));
+        Number { value: round(self.value), emulated: round(self.emulated), ..self }
+    }
+
+    /// Where honest kernels differ in the way to it: what lies between the two is right, and what is as near to
+    /// either as its own error says. The emulated kernel goes the first way.
+    pub fn either(self, other: Number<'a>) -> Number<'a> {
+        if self.value == other.value || !self.value.is_finite() || !other.value.is_finite() {
+            return self;
+        }
+        let apart = (self.value - other.value).abs() / 2.0;
+        let inherited = self.inherited.max(other.inherited) + apart;
+        Number { value: self.value + (other.value - self.value) / 2.0, inherited, ..self }
     }
 
     pub fn abs(self) -> Number<'a> {

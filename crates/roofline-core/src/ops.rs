@@ -5,11 +5,18 @@
 //! [family](crate::family). A program with operations of its own [brings](bring) them along.
 
 pub mod add;
+pub mod add_rms_norm;
 pub mod div;
+pub mod dropout;
 pub mod exp;
+pub mod layer_norm;
+pub mod layer_norm_gelu;
+pub mod log_softmax;
 pub mod matmul;
+pub mod qk_norm;
 pub mod relu;
 pub mod rms_norm;
+pub mod rope;
 pub mod sigmoid;
 pub mod silu;
 pub mod softmax;
@@ -41,7 +48,14 @@ pub const OPERATIONS: &[&Operation] = &[
     &sigmoid::OPERATION,
     &silu::OPERATION,
     &softmax::OPERATION,
+    &log_softmax::OPERATION,
     &rms_norm::OPERATION,
+    &add_rms_norm::OPERATION,
+    &qk_norm::OPERATION,
+    &layer_norm::OPERATION,
+    &layer_norm_gelu::OPERATION,
+    &dropout::OPERATION,
+    &rope::OPERATION,
     &matmul::OPERATION,
 ];
 
@@ -219,7 +233,7 @@ impl Operation {
         if tensors.iter().enumerate().any(is_twice) {
             return Err("two of its tensors share a name".to_owned());
         }
-        if tensors.is_empty() && !matches!(self.judged, Judged::Property(_)) {
+        if tensors.is_empty() && !matches!(case.judged(), Judged::Property(_)) {
             return Err("it has no tensor to judge".to_owned());
         }
         Ok(())
@@ -238,12 +252,15 @@ impl Operation {
 
     /// The content of input number `index` of a case.
     pub fn filling(&self, fill: Fill, seed: u64, index: usize, tensor: &Tensor) -> Filling {
+        let (row, apart) = tensor.lines();
         Filling {
             fill,
             seed,
             tensor: index as u32,
             dtype: tensor.dtype,
-            row: tensor.row(),
+            row,
+            apart,
+            alike: tensor.alike,
             elements: tensor.elements(),
             content: tensor.content,
         }

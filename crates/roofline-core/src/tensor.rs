@@ -26,6 +26,9 @@ impl Role {
 pub enum Content {
     /// Numbers of a family, at most so large.
     Values { limit: f64 },
+    /// The same, with minus infinity for what is masked: by lot single elements and whole rows, in the families
+    /// that plant values.
+    Masked { limit: f64 },
     /// Numbers of a domain, spread evenly.
     Within { low: f64, high: f64 },
     /// Whole numbers below a bound, and by lot one that stands for none.
@@ -40,6 +43,13 @@ pub enum Content {
     Codes,
 }
 
+impl Content {
+    /// Whether they are numbers of a family.
+    pub fn is_values(self) -> bool {
+        matches!(self, Content::Values { .. } | Content::Masked { .. })
+    }
+}
+
 /// One tensor of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
@@ -50,6 +60,11 @@ pub struct Tensor {
     /// Its shape beside the others of its operation, with 1 for what it is the same along.
     pub beside: Vec<usize>,
     pub content: Content,
+    /// The dimension that the rows of its content run along, counted from the last: 0 but for operations that
+    /// work along another, whose bugs want their planted values there.
+    pub runs: usize,
+    /// Whether its planted rows are of the kinds of the first input's: what is added to that is small where that is.
+    pub alike: bool,
     /// How far one element is moved to be seen in what it reaches.
     pub step: f64,
 }
@@ -58,7 +73,7 @@ impl Tensor {
     fn new(name: &'static str, role: Role, dtype: Dtype, shape: &[usize]) -> Tensor {
         let (shape, beside) = (shape.to_vec(), shape.to_vec());
         let content = Content::Values { limit: dtype.max_finite() / 2.0 };
-        Tensor { name, role, dtype, shape, beside, content, step: 1.0 }
+        Tensor { name, role, dtype, shape, beside, content, runs: 0, alike: false, step: 1.0 }
     }
 
     pub fn input(name: &'static str, dtype: Dtype, shape: &[usize]) -> Tensor {
@@ -88,6 +103,16 @@ impl Tensor {
         Tensor { beside: shape.to_vec(), ..self }
     }
 
+    /// The rows of its content run along this dimension, counted from the last.
+    pub fn running(self, dimension: usize) -> Tensor {
+        Tensor { runs: dimension, ..self }
+    }
+
+    /// Its planted rows are of the kinds of the first input's.
+    pub fn alike(self) -> Tensor {
+        Tensor { alike: true, ..self }
+    }
+
     /// Moved by so much when it is changed.
     pub fn step(self, step: f64) -> Tensor {
         Tensor { step, ..self }
@@ -106,12 +131,19 @@ impl Tensor {
         self.shape.last().copied().unwrap_or(1).max(1)
     }
 
+    /// Length of a row of its content, at least 1, and how far apart the elements of a row lie.
+    pub fn lines(&self) -> (usize, usize) {
+        let mut sizes = self.shape.iter().rev();
+        let apart = sizes.by_ref().take(self.runs).product::<usize>();
+        (sizes.next().copied().unwrap_or(1).max(1), apart.max(1))
+    }
+
     /// Another value that it may hold in place of `old`, from random bits; it differs where there is another.
     pub fn changed(&self, old: f64, bits: u64) -> f64 {
         let up = if old >= 0.0 { -1.0 } else { 1.0 };
         match self.content {
             Content::Values { .. } if self.dtype.format().is_none() => old + 100.0 * up,
-            Content::Values { .. } => old + self.step * up,
+            Content::Values { .. } | Content::Masked { .. } => old + self.step * up,
             Content::Within { low, high } => {
                 if old > (low * high).max(low * low).sqrt() {
                     low
@@ -143,7 +175,7 @@ impl Tensor {
             Content::Values { .. } | Content::Codes if self.dtype.format().is_none() => {
                 Some(f64::from((bits >> 56) as i8))
             }
-            Content::Values { .. } | Content::Codes => Some(unit(bits) * 2.0 - 1.0),
+            Content::Values { .. } | Content::Masked { .. } | Content::Codes => Some(unit(bits) * 2.0 - 1.0),
             Content::Within { low, high } => Some(low + unit(bits) * (high - low)),
             Content::Indices { below, .. } => Some((bits % below.max(1)) as f64),
             Content::Scales => Some(0.5 + unit(bits)),

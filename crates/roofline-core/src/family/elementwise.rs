@@ -91,6 +91,11 @@ impl<'a> Element<'a> {
         }
     }
 
+    /// Element number `index` of an input, wherever it stands, as a plain number.
+    pub fn at(&self, tensor: usize, index: usize) -> f64 {
+        self.problem.map_or(0.0, |problem| problem.inputs[tensor].get(index))
+    }
+
     /// A parameter of the case.
     pub fn param(&self, name: &str) -> f64 {
         self.case.param(name)
@@ -157,9 +162,14 @@ pub(crate) fn reach(case: &Case, tensor: usize, element: usize) -> Vec<Reach> {
 
 /// What the formula does, once for each element.
 pub fn work_of(case: &Case) -> Work {
-    let Judged::Elementwise(formula) = case.operation.judged else {
+    let Judged::Elementwise(formula) = case.judged() else {
         unreachable!("the work of an elementwise operation is that of its formula")
     };
+    work_by(case, *formula)
+}
+
+/// What this formula does, once for each element.
+pub fn work_by(case: &Case, formula: Formula) -> Work {
     let space = Space::of(&(case.operation.tensors)(case));
     let steps = Steps::of(case, Fill::Uniform);
     let point = vec![0; space.shape.len()];

@@ -17,15 +17,30 @@ pub type Formula = for<'a> fn(&Line<'a>, output: usize) -> Vec<Number<'a>>;
 #[derive(Clone, Copy, Debug)]
 pub struct Rowwise {
     pub formula: Formula,
-    /// Inputs whose elements reach only what stands at their own place, as weights do.
-    pub pointwise: &'static [usize],
+    /// How far an element of input number `input` reaches along the line of output number `output`.
+    pub along: fn(&Case, input: usize, output: usize) -> Along,
     /// The dimension that lines run along, counted from the last.
     pub dimension: fn(&Case) -> usize,
 }
 
+/// What an element of an input reaches of the line at its place.
+#[derive(Clone, Copy, Debug)]
+pub enum Along {
+    /// All of it.
+    Whole,
+    /// What stands at its own place, as a weight does.
+    Own,
+    /// Its own place and that of its partner, which is told from the place and the length of the line.
+    Pair(fn(usize, usize) -> usize),
+    /// Nothing: the output has no use for it.
+    Nothing,
+    /// What the content of other inputs says, as that of a table does whose rows are picked by number.
+    By(fn(&Problem, element: usize) -> Vec<Reach>),
+}
+
 /// Lines along the last dimension, whose inputs all reach all of it.
 pub const fn rows(formula: Formula) -> Judged {
-    Judged::Rowwise(Rowwise { formula, pointwise: &[], dimension: |_| 0 })
+    Judged::Rowwise(Rowwise { formula, along: |_, _, _| Along::Whole, dimension: |_| 0 })
 }
 
 pub const ROWS: &[Axis] =
@@ -46,6 +61,16 @@ pub const REDUCTION: Operation = Operation {
     },
     ..UNARY
 };
+
+/// 1 where a case works down its columns, which is a form of it, and 0 where it works along its rows.
+pub fn columns(case: &Case) -> usize {
+    usize::from(case.variant == "columns")
+}
+
+/// The largest magnitude of which so many squares are added up without an overflow.
+pub fn squarable(case: &Case, terms: usize) -> f64 {
+    (case.precision.accumulator.max_finite() / terms.max(1) as f64).sqrt() / 4.0
+}
 
 /// A change that is seen in a sum of so many numbers of unit size, whatever the order.
 pub fn visible(case: &Case, terms: usize) -> f64 {
@@ -89,6 +114,21 @@ impl<'a> Line<'a> {
         problem.inputs[tensor].get(self.space.element(tensor, self.start))
     }
 
+    /// Its point in the shape that the tensors span, at its beginning.
+    pub fn start(&self) -> &'a [usize] {
+        self.start
+    }
+
+    /// Row number `row` of an input that is a table of rows as long as half a line.
+    pub fn half(&self, tensor: usize, row: usize) -> Vec<Number<'a>> {
+        let length = self.length / 2;
+        let row = self.problem.map_or_else(
+            || vec![0.5; length],
+            |problem| problem.inputs[tensor].line(row * length, 1, length),
+        );
+        row.into_iter().map(|value| self.steps.input(value)).collect()
+    }
+
     pub fn len(&self) -> usize {
         self.length
     }
@@ -102,6 +142,11 @@ impl<'a> Line<'a> {
         self.case.param(name)
     }
 
+    /// The case that it is a line of.
+    pub fn case(&self) -> &'a Case {
+        self.case
+    }
+
     pub fn variant(&self) -> &'static str {
         self.case.variant
     }
@@ -109,6 +154,16 @@ impl<'a> Line<'a> {
     /// A constant of the formula.
     pub fn number(&self, value: f64) -> Number<'a> {
         self.steps.constant(value)
+    }
+
+    /// A constant that kernels compute in f64 and may be so far off.
+    pub fn within(&self, value: f64, error: f64) -> Number<'a> {
+        self.steps.within(value, error)
+    }
+
+    /// What leads another way to a result that is counted already.
+    pub fn uncounted<T>(&self, compute: impl FnOnce() -> T) -> T {
+        self.steps.uncounted(compute)
     }
 
     pub fn sum(&self, terms: &[Number<'a>]) -> Number<'a> {
@@ -122,6 +177,11 @@ impl<'a> Line<'a> {
     /// The sum of the squares.
     pub fn squares(&self, terms: &[Number<'a>]) -> Number<'a> {
         self.steps.dot(terms, terms)
+    }
+
+    /// The mean of the squares.
+    pub fn mean_square(&self, terms: &[Number<'a>]) -> Number<'a> {
+        self.squares(terms) / terms.len() as f64
     }
 
     /// The mean of the terms.
@@ -220,20 +280,35 @@ pub(crate) fn emulate(rowwise: &Rowwise, problem: &Problem, arithmetic: &Arithme
 }
 
 /// What stands at the element's own place comes first: there a change shows most.
-pub(crate) fn reach(rowwise: &Rowwise, case: &Case, tensor: usize, element: usize) -> Vec<Reach> {
-    let (tensors, space, dimension) = laid_out(rowwise, case);
+pub(crate) fn reach(rowwise: &Rowwise, problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
+    let (tensors, space, dimension) = laid_out(rowwise, problem.case);
     let inputs = tensors.iter().filter(|tensor| tensor.role.is_input()).count();
-    let along = (!rowwise.pointwise.contains(&tensor)).then_some(dimension);
-    let ways = std::iter::once(None).chain(along.map(Some));
-    let outputs = ways.flat_map(|along| (inputs..tensors.len()).map(move |output| (along, output)));
-    let reached = outputs.flat_map(|(along, output)| {
-        let reached = space.reach(tensor, element, output, along);
-        reached.into_iter().map(move |reach| Reach { output: output - inputs, ..reach })
-    });
-    reached.collect()
+    let (mut own, mut others) = (Vec::new(), Vec::new());
+    for output in 0..tensors.len() - inputs {
+        let along = (rowwise.along)(problem.case, tensor, output);
+        let at = |element, along| {
+            let reached = space.reach(tensor, element, inputs + output, along);
+            reached.into_iter().map(move |reach| Reach { output, ..reach })
+        };
+        if !matches!(along, Along::Nothing | Along::By(_)) {
+            own.extend(at(element, None));
+        }
+        match along {
+            Along::Whole => others.extend(at(element, Some(dimension))),
+            Along::Pair(partner) => {
+                let mut point = space.point(tensor, element);
+                point[dimension] = partner(point[dimension], space.shape[dimension]);
+                others.extend(at(space.element(tensor, &point), None));
+            }
+            Along::By(reach) => others.extend(reach(problem, element)),
+            Along::Own | Along::Nothing => {}
+        }
+    }
+    own.extend(others);
+    own
 }
 
-/// What the formula does for a line of this length, told from lines of two and three elements.
+/// What the formula does for a line of this length, told from lines of two and four elements.
 fn counts(rowwise: &Rowwise, case: &Case, outputs: usize, length: u64) -> Counts {
     let (_, space, dimension) = laid_out(rowwise, case);
     let of = |length: usize| {
@@ -244,18 +319,18 @@ fn counts(rowwise: &Rowwise, case: &Case, outputs: usize, length: u64) -> Counts
         (0..outputs).for_each(|output| drop((rowwise.formula)(&line, output)));
         steps.counts()
     };
-    let (two, three) = (of(2), of(3));
-    let grown = |two: u64, three: u64| (two + length * (three - two)).saturating_sub(2 * (three - two));
+    let (two, four) = (of(2), of(4));
+    let grown = |two: u64, four: u64| (two + length * (four - two) / 2).saturating_sub(four - two);
     Counts {
-        multiply_adds: grown(two.multiply_adds, three.multiply_adds),
-        simple: grown(two.simple, three.simple),
-        special: grown(two.special, three.special),
+        multiply_adds: grown(two.multiply_adds, four.multiply_adds),
+        simple: grown(two.simple, four.simple),
+        special: grown(two.special, four.special),
     }
 }
 
 /// What the formula does, once for each line.
 pub fn work_of(case: &Case) -> Work {
-    let Judged::Rowwise(rowwise) = &case.operation.judged else {
+    let Judged::Rowwise(rowwise) = case.judged() else {
         unreachable!("the work of a rowwise operation is that of its formula")
     };
     let (tensors, space, dimension) = laid_out(rowwise, case);

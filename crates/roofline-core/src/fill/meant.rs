@@ -6,8 +6,10 @@ use super::{Fill, Filling};
 use crate::format::power_of_two;
 use crate::tensor::Content;
 
-/// Of the elements that may stand for none, one in so many does.
+/// Of the elements that may stand for none or be masked, one in so many does.
 const NONES: u64 = 8;
+/// Of the rows after the first that may be masked, one in so many is.
+const MASKED: u32 = 4;
 
 impl Filling {
     /// Element `index` of a tensor of other content than values, from its random bits.
@@ -17,6 +19,7 @@ impl Filling {
         let unit = (bits >> 11) as f64 * power_of_two(-53);
         match self.content {
             Content::Values { .. } => None,
+            Content::Masked { .. } => self.is_masked(index, bits).then_some(f64::NEG_INFINITY),
             Content::Within { low, .. } if at_an_end && bits & 1 == 0 => Some(low),
             Content::Within { high, .. } if at_an_end => Some(high),
             Content::Within { low, high } => Some(low + unit * (high - low)),
@@ -46,6 +49,12 @@ impl Filling {
         }
     }
 
+    fn is_masked(&self, index: usize, bits: u64) -> bool {
+        let row = self.number(index);
+        matches!(self.fill, Fill::Nonfinite | Fill::Planted)
+            && (bits >> 8 & (NONES - 1) == 0 || row > 0 && self.words(row, 4)[0].is_multiple_of(MASKED))
+    }
+
     /// Parts of about one length; at the extreme all but the first are empty.
     fn offset(&self, index: usize, total: u64, at_an_end: bool, unit: f64) -> f64 {
         let last = self.elements.saturating_sub(1);
@@ -66,10 +75,37 @@ mod tests {
     fn values(fill: Fill, content: Content, elements: usize) -> Vec<f64> {
         let dtype =
             if matches!(content, Content::Scales | Content::Within { .. }) { Dtype::F32 } else { Dtype::I32 };
-        let filling = Filling { fill, seed: 5, tensor: 0, dtype, row: 7, elements, content };
+        let filling =
+            Filling { fill, seed: 5, tensor: 0, dtype, row: 7, apart: 1, alike: false, elements, content };
         let mut bytes = vec![0; elements * dtype.size()];
         filling.write(0..elements, &mut bytes);
         (0..elements).map(|i| dtype.read(&bytes, i)).collect()
+    }
+
+    #[test]
+    fn rows_are_masked_in_part_and_whole() {
+        let masked = |fill| {
+            let filling = Filling {
+                fill,
+                seed: 5,
+                tensor: 0,
+                dtype: Dtype::F32,
+                row: 7,
+                apart: 1,
+                alike: false,
+                elements: 700,
+                content: Content::Masked { limit: 100.0 },
+            };
+            let mut bytes = vec![0; 2800];
+            filling.write(0..700, &mut bytes);
+            let is_masked = |i: usize| Dtype::F32.read(&bytes, i) == f64::NEG_INFINITY;
+            let in_row = |row: usize| (7 * row..7 * row + 7).filter(|i| is_masked(*i)).count();
+            let rows: Vec<usize> = (0..100).map(in_row).collect();
+            (rows[0], rows.iter().filter(|count| **count == 7).count(), rows.iter().sum::<usize>())
+        };
+        assert_eq!(masked(Fill::Uniform), (0, 0, 0));
+        let (first, whole, all) = masked(Fill::Planted);
+        assert!(first < 7 && (10..50).contains(&whole) && all > 7 * whole + 20, "{whole} rows, {all} in all");
     }
 
     #[test]

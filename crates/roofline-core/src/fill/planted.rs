@@ -49,7 +49,7 @@ impl Row {
         let kind = match turn {
             _ if number == 0 => Kind::Dominated { at: last, value: most },
             // Other inputs stay of one size, so that what the first one shows is not scaled away.
-            _ if content.tensor > 0 => Kind::Dominated { at: border, value: sign * most },
+            _ if content.tensor > 0 && !content.alike => Kind::Dominated { at: border, value: sign * most },
             0 => Kind::Dominated { at: last, value: most },
             1 => Kind::Dominated { at: near_the_end, value: most },
             2 => Kind::Dominated { at: border, value: sign * most },

@@ -22,7 +22,8 @@ fn every_mutant_of_every_operation_is_rejected() {
 #[test]
 fn mutants_of_an_operation_are_no_honest_kernels() {
     for case in cases() {
-        let mut missing: Vec<&str> = case.operation.mutants.iter().map(|mutant| mutant.name).collect();
+        let own = case.operation.mutants.iter().filter(|mutant| (mutant.of)(&case));
+        let mut missing: Vec<&str> = own.map(|mutant| mutant.name).collect();
         for seed in 0..4 {
             let rejected = self_test(&case, seed, 1.0).rejected;
             missing.retain(|name| !rejected.iter().any(|rejected| rejected == name));
@@ -90,7 +91,8 @@ fn the_bound_is_calibrated() {
 
 #[test]
 fn a_bound_a_million_times_too_wide_is_noticed() {
-    for case in cases().filter(|case| case.dtype() != Dtype::I8) {
+    let has_bound = |case: &Case| case.dtype() != Dtype::I8 && !matches!(case.judged(), Judged::Property(_));
+    for case in cases().filter(has_bound) {
         assert!(!self_test(&case, 1, 1e6).broken.is_empty(), "{case}");
     }
 }

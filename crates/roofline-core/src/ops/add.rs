@@ -17,6 +17,7 @@ pub const OPERATION: Operation = Operation {
             let sum = e.x(0) + e.x(1);
             if e.is_remainder() { sum + e.x(1) } else { sum }
         })),
+        of: |_| true,
     }],
     ..elementwise::BINARY
 };

@@ -19,6 +19,8 @@ pub enum Judged {
     Elements(Elements),
     /// Each output as a whole, where elements have no one right value.
     Property(Property),
+    /// Each form in a way of its own, by the name of its variant; [`Case::judged`] knows which.
+    Forms(&'static [(&'static str, Judged)]),
 }
 
 /// Functions that know what each element must be.
@@ -53,6 +55,8 @@ pub struct Mutant {
     pub name: &'static str,
     pub fill: Fill,
     pub wrong: Wrong,
+    /// Cases that can have it: not every form has a bias to forget.
+    pub of: fn(&Case) -> bool,
 }
 
 /// What a wrong kernel computes.
@@ -112,6 +116,7 @@ impl Judged {
             Judged::Rowwise(rowwise) => rowwise::reference(rowwise, problem, output, wanted),
             Judged::Elements(elements) => (elements.reference)(problem, output, wanted),
             Judged::Property(_) => Vec::new(),
+            Judged::Forms(_) => problem.case.judged().reference(problem, output, wanted),
         }
     }
 
@@ -119,9 +124,10 @@ impl Judged {
     pub fn reach(&self, problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
         match self {
             Judged::Elementwise(_) => elementwise::reach(problem.case, tensor, element),
-            Judged::Rowwise(rowwise) => rowwise::reach(rowwise, problem.case, tensor, element),
+            Judged::Rowwise(rowwise) => rowwise::reach(rowwise, problem, tensor, element),
             Judged::Elements(elements) => (elements.reach)(problem, tensor, element),
             Judged::Property(_) => Vec::new(),
+            Judged::Forms(_) => problem.case.judged().reach(problem, tensor, element),
         }
     }
 
@@ -132,6 +138,7 @@ impl Judged {
             Judged::Rowwise(rowwise) => rowwise::emulate(rowwise, problem, arithmetic),
             Judged::Elements(elements) => (elements.emulate)(problem, arithmetic),
             Judged::Property(property) => (property.example)(problem),
+            Judged::Forms(_) => problem.case.judged().emulate(problem, arithmetic),
         }
     }
 

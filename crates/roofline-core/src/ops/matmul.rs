@@ -54,11 +54,13 @@ pub const OPERATION: Operation = Operation {
             name: "remainder of k left out",
             fill: Fill::Normal,
             wrong: Wrong::Outputs(|problem| remainder(problem, -1.0)),
+            of: |_| true,
         },
         Mutant {
             name: "remainder of k counted twice",
             fill: Fill::Normal,
             wrong: Wrong::Outputs(|problem| remainder(problem, 1.0)),
+            of: |_| true,
         },
     ],
 };

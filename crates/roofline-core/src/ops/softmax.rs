@@ -1,18 +1,24 @@
-//! `softmax` over the last axis: y = exp(x - max) / sum exp(x - max).
+//! `softmax` over the last axis: y = exp(x - max) / sum exp(x - max); `softmax.columns` over the first.
 //!
-//! Rows that are all -inf give NaN.
+//! Rows that are all -inf give NaN, and zeros in `softmax.masked`.
 
-use super::{Mutant, Operation, Wrong};
-use crate::family::{Line, elementwise, rowwise};
+use super::{Judged, Mutant, Operation, Variant, Wrong};
+use crate::case::Case;
+use crate::family::{Along, Line, Rowwise, elementwise, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {
     name: "softmax",
     about: "y = exp(x - max(x)) / sum(exp(x - max(x))) over each row",
-    // Large enough that exp without the maximum taken off overflows every accumulator.
-    tensors: |case| elementwise::unary(case, 1000.0),
-    judged: rowwise::rows(|line, _| around(line, line.max(&line.all(0)), |_, sum| sum)),
+    variants: &[
+        Variant { name: "", about: "the plain form" },
+        Variant { name: "columns", about: "over each column" },
+        Variant { name: "masked", about: "rows that are all -inf give 0" },
+    ],
+    tensors,
+    judged: lines(|line, _| around(line, line.max(&line.all(0)), |_, sum| sum)),
     mutants: &[
         mutant("maximum not subtracted", Fill::Extreme, |line, _| {
             around(line, line.number(0.0), |_, sum| sum)
@@ -49,19 +55,55 @@ pub const OPERATION: Operation = Operation {
             }
             y
         }),
+        Mutant {
+            of: |case| case.variant == "masked",
+            ..mutant("NaN for a masked row", Fill::Planted, |line, _| {
+                quotients(line, line.max(&line.all(0)), |_, sum| sum)
+            })
+        },
     ],
     ..rowwise::UNARY
 };
 
-/// Elements that a mutant takes at a time.
-const VECTOR: usize = 8;
+/// Large enough that exp without the maximum taken off overflows every accumulator.
+const LIMIT: f64 = 1000.0;
 
-const fn mutant(name: &'static str, fill: Fill, formula: rowwise::Formula) -> Mutant {
-    Mutant { name, fill, wrong: Wrong::Formula(rowwise::rows(formula)) }
+/// x, whose rows or columns hold what lines hold, and y.
+pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
+    let mut tensors = elementwise::unary(case, LIMIT);
+    tensors[0].runs = rowwise::columns(case);
+    if case.variant == "masked" {
+        tensors[0].content = Content::Masked { limit: LIMIT };
+    }
+    tensors
+}
+
+/// Lines along the rows or down the columns.
+pub(super) const fn lines(formula: rowwise::Formula) -> Judged {
+    Judged::Rowwise(Rowwise { formula, along: |_, _, _| Along::Whole, dimension: rowwise::columns })
+}
+
+/// Elements that a mutant takes at a time.
+pub(super) const VECTOR: usize = 8;
+
+pub(super) const fn mutant(name: &'static str, fill: Fill, formula: rowwise::Formula) -> Mutant {
+    Mutant { name, fill, wrong: Wrong::Formula(lines(formula)), of: |_| true }
+}
+
+/// The quotients around `pivot`, and zeros for a row that is masked.
+fn around<'a>(
+    line: &Line<'a>,
+    pivot: Number<'a>,
+    over: fn(&[Number<'a>], Number<'a>) -> Number<'a>,
+) -> Vec<Number<'a>> {
+    if line.variant() == "masked" && line.raw(0).iter().all(|x| *x == f64::NEG_INFINITY) {
+        return line.all(0).into_iter().map(|_| line.number(0.0)).collect();
+    }
+    quotients(line, pivot, over)
 }
 
 /// The quotients of exponentials around `pivot`, over what is made of them and their sum.
-fn around<'a>(
+fn quotients<'a>(
     line: &Line<'a>,
     pivot: Number<'a>,
     over: fn(&[Number<'a>], Number<'a>) -> Number<'a>,

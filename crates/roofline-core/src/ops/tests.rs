@@ -48,13 +48,13 @@ impl Filled {
     fn references(&self) -> Vec<Vec<Expected>> {
         let of = |(output, tensor): (usize, &Tensor)| {
             let wanted: Vec<usize> = (0..tensor.elements()).collect();
-            self.case.operation.judged.reference(&self.problem(), output, &wanted)
+            self.case.judged().reference(&self.problem(), output, &wanted)
         };
         self.outputs.iter().enumerate().map(of).collect()
     }
 
     fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
-        self.case.operation.judged.emulate(&self.problem(), arithmetic)
+        self.case.judged().emulate(&self.problem(), arithmetic)
     }
 
     /// The largest score of an emulated kernel, its results rounded to the output types.
@@ -73,13 +73,10 @@ impl Filled {
 
 /// Every form and precision of every operation that is judged by elements, at sizes near these.
 fn judged(sizes: [u64; 4]) -> impl Iterator<Item = Case> {
-    let operations = OPERATIONS.iter().filter(|operation| !matches!(operation.judged, Judged::Property(_)));
-    operations.flat_map(move |operation| {
-        forms(operation).map(move |case| {
-            let wanted = &sizes[..case.sizes.len()];
-            operation.near(&case, wanted, &mut Draws::new(2, 2))
-        })
-    })
+    let cases = OPERATIONS.iter().flat_map(|operation| forms(operation));
+    cases
+        .filter(|case| !matches!(case.judged(), Judged::Property(_)))
+        .map(move |case| case.operation.near(&case, &sizes[..case.sizes.len()], &mut Draws::new(2, 2)))
 }
 
 #[test]
@@ -134,7 +131,7 @@ fn a_chosen_element_is_the_same_alone() {
         let filled = Filled::of(case, Fill::Normal, 3);
         for (output, whole) in filled.references().iter().enumerate() {
             for index in [0, 7, 8, 9, 31, 44].into_iter().filter(|index| *index < whole.len()) {
-                let alone = filled.case.operation.judged.reference(&filled.problem(), output, &[index]);
+                let alone = filled.case.judged().reference(&filled.problem(), output, &[index]);
                 assert_eq!(alone, [whole[index]], "{} output {output}", filled.case);
             }
         }
@@ -144,7 +141,7 @@ fn a_chosen_element_is_the_same_alone() {
 /// Values that an element may be changed to, so that whatever it reaches changes with one of them.
 fn changes(tensor: &Tensor, old: f64) -> Vec<f64> {
     let mut values: Vec<f64> = (0..3).map(|i| tensor.changed(old, i << 61)).collect();
-    if matches!(tensor.content, Content::Values { .. }) {
+    if tensor.content.is_values() {
         values.extend(if tensor.dtype.format().is_some() { [3.0, 40.0, -40.0] } else { [3.0, 90.0, -90.0] });
     }
     values
@@ -168,11 +165,15 @@ fn an_input_reaches_exactly_the_outputs_that_change() {
                     }
                     filled.inputs[tensor].clone_from(&old);
                 }
-                let reach = filled.case.operation.judged.reach(&filled.problem(), tensor, element);
+                let reach = filled.case.judged().reach(&filled.problem(), tensor, element);
                 let reached: BTreeSet<(usize, usize)> = reach
                     .iter()
                     .flat_map(|reach| (0..reach.count).map(|i| (reach.output, reach.nth(i))))
                     .collect();
+                // Another seed leaves some as they are.
+                if filled.tensors[tensor].content == Content::Seed {
+                    changed.extend(&reached);
+                }
                 assert_eq!(changed, reached, "{} tensor {tensor} element {element}", filled.case);
             }
         }
@@ -187,13 +188,18 @@ fn a_change_is_seen_in_long_sums() {
         let mut wanted = case.sizes.clone();
         *wanted.last_mut().unwrap() = 100_000;
         let case = operation.near(&case, &wanted, &mut Draws::new(3, 3));
+        // Tables that grow with the line are the same at any length.
+        if case.footprint().is_none_or(|bytes| bytes > 1 << 26) {
+            continue;
+        }
         let mut filled = Filled::of(case, Fill::Uniform, 4);
         let (mut tries, mut seen) = (0, 0);
         for tensor in 0..filled.inputs.len() {
             for element in [0, 1, 70_001].into_iter().filter(|i| *i < filled.tensors[tensor].elements()) {
-                let reach = operation.judged.reach(&filled.problem(), tensor, element);
+                let reach = filled.case.judged().reach(&filled.problem(), tensor, element);
                 let Some(Reach { output, first, .. }) = reach.first().copied() else { continue };
-                let at = |filled: &Filled| operation.judged.reference(&filled.problem(), output, &[first])[0];
+                let at =
+                    |filled: &Filled| filled.case.judged().reference(&filled.problem(), output, &[first])[0];
                 let before = at(&filled);
                 let dtype = filled.tensors[tensor].dtype;
                 let old = dtype.read(&filled.inputs[tensor], element);
@@ -243,7 +249,7 @@ fn ranked(filled: &Filled, values: &[f64], draws: u64) -> Vec<usize> {
     let dtype = filled.outputs[0].dtype;
     let round = |y: f64| dtype.format().map_or(y, |format| format.round(y));
     let row = |i: usize| values[i * 48..(i + 1) * 48].iter().map(|y| round(*y)).collect();
-    (filled.case.operation.judged.whole().unwrap())(&filled.problem(), dtype, &row, draws)
+    (filled.case.judged().whole().unwrap())(&filled.problem(), dtype, &row, draws)
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn every_offer_launches() {
             let inputs = inputs.map(view).collect();
             let problem = Problem { case: &case, fill: Fill::Uniform, inputs };
             let wanted: Vec<usize> = (0..bytes.len() / place.dtype.size()).collect();
-            let expected = case.operation.judged.reference(&problem, 0, &wanted);
+            let expected = case.judged().reference(&problem, 0, &wanted);
             for (index, expected) in expected.iter().enumerate() {
                 let got = place.dtype.read(&bytes, index);
                 let score = judge::score(place.dtype, got, expected, 1.0);

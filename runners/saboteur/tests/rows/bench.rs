@@ -234,7 +234,7 @@ impl Instance {
         let (rows, cols) = (self.tensors[last].shape[0], self.tensors[last].shape[1]);
         let judged = if rows * cols > 1 << 19 { rows / 3..rows / 3 + 20 } else { 0..rows };
         let wanted: Vec<usize> = (judged.start * cols..judged.end * cols).collect();
-        let expected = self.case.operation.judged.reference(&problem, 0, &wanted);
+        let expected = self.case.judged().reference(&problem, 0, &wanted);
         let got = view(last).line(wanted[0], 1, wanted.len());
         let Tensor { dtype, shape, .. } = &self.tensors[last];
         let judgement = judge(*dtype, shape, &wanted, &got, &expected, None, 1.0);

@@ -1,0 +1,176 @@
+//! `rope`: rotary position embedding. Each pair of a head's elements is turned by an angle that grows with the position.
+//!
+//! The angle is that of f64, its cosine and sine are rounded to the accumulator; cached forms have them in tables.
+
+use super::{Axis, Judged, Mutant, Operation, Param, Problem, Reach, Variant, Wrong};
+use crate::case::Case;
+use crate::dtype::Dtype::{F32, F64, I32};
+use crate::family::{Along, Line, Rowwise, rowwise};
+use crate::fill::Fill;
+use crate::format;
+use crate::number::Number;
+use crate::tensor::{Content, Tensor};
+
+pub const OPERATION: Operation = Operation {
+    name: "rope",
+    about: "pairs (a, b) become (a cos φ - b sin φ, a sin φ + b cos φ), φ = position · base^(-2i/dim)",
+    variants: &[
+        Variant { name: "", about: "pair i is i and i + dim/2" },
+        Variant { name: "interleaved", about: "pair i is 2i and 2i + 1" },
+        Variant { name: "cached", about: "pair i is i and i + dim/2; cos φ and sin φ are given" },
+        Variant { name: "interleaved-cached", about: "pair i is 2i and 2i + 1; cos φ and sin φ are given" },
+    ],
+    axes: &[
+        Axis { name: "seq", about: "positions of the sequence" },
+        Axis { name: "heads", about: "heads of a position" },
+        Axis { name: "dim", about: "length of a head" },
+    ],
+    params: &[Param {
+        name: "base",
+        about: "of the angles; nothing in cached forms",
+        default: 1e4,
+        range: (1.0, 1e7),
+    }],
+    legal: "dim % 2 == 0",
+    tensors: |case| {
+        let shape @ [seq, _, dim] = ["seq", "heads", "dim"].map(|axis| case.axis(axis));
+        let below = if is_cached(case) { CACHED } else { 2 * CACHED } as u64;
+        let table = if case.dtype() == F64 { F64 } else { F32 };
+        let table = |name| Tensor::constant(name, table, &[CACHED, dim / 2]).beside(&[1]);
+        let positions = Tensor::input("positions", I32, &[seq]).beside(&[seq, 1, 1]);
+        let mut tensors = vec![
+            Tensor::input("x", case.dtype(), &shape),
+            positions.holding(Content::Indices { below, none: None }),
+        ];
+        let tables = ["cos", "sin"].map(|name| table(name).holding(Content::Within { low: -1.0, high: 1.0 }));
+        tensors.extend(tables.into_iter().filter(|_| is_cached(case)));
+        tensors.push(Tensor::output("y", case.precision.output, &shape));
+        tensors
+    },
+    judged: turned(|line, _| rotated(line, turns(line, line.one_raw(1), angle), is_interleaved(line.case()))),
+    mutants: &[
+        mutant("pairs of the other layout", |line, _| {
+            rotated(line, turns(line, line.one_raw(1), angle), !is_interleaved(line.case()))
+        }),
+        mutant("turned the other way", |line, _| {
+            let turns = turns(line, line.one_raw(1), angle).into_iter().map(|(cos, sin)| (cos, -sin));
+            rotated(line, turns.collect(), is_interleaved(line.case()))
+        }),
+        mutant("place in the sequence taken for the position", |line, _| {
+            rotated(line, turns(line, line.start()[0] as f64, angle), is_interleaved(line.case()))
+        }),
+        mutant("a pair turned in place", |line, _| {
+            let (x, is_interleaved) = (line.all(0), is_interleaved(line.case()));
+            let turns = turns(line, line.one_raw(1), angle);
+            let mut y = rotated(line, turns.clone(), is_interleaved);
+            for (i, (cos, sin)) in turns.into_iter().enumerate() {
+                let [a, b] = pair(i, x.len(), is_interleaved);
+                y[b] = y[a] * sin + x[b] * cos;
+            }
+            y
+        }),
+        of_angle("angles of the next pair", |line, _| {
+            let next = |position, i: usize, line: &Line| angle(position, i + 1, line);
+            rotated(line, turns(line, line.one_raw(1), next), is_interleaved(line.case()))
+        }),
+        of_angle("angles of half the exponent", |line, _| {
+            let half = |position, i: usize, line: &Line| {
+                position * line.param("base").powf(-(i as f64) / line.len() as f64)
+            };
+            rotated(line, turns(line, line.one_raw(1), half), is_interleaved(line.case()))
+        }),
+        of_angle("angles multiplied in f16", |line, _| {
+            let narrow = |position: f64, i: usize, line: &Line| {
+                format::F16.round(format::F16.round(position) * format::F16.round(angle(1.0, i, line)))
+            };
+            rotated(line, turns(line, line.one_raw(1), narrow), is_interleaved(line.case()))
+        }),
+    ],
+    ..rowwise::UNARY
+};
+
+/// Positions that tables have rows for.
+const CACHED: usize = 2048;
+
+const fn turned(formula: rowwise::Formula) -> Judged {
+    Judged::Rowwise(Rowwise { formula, along, dimension: |_| 0 })
+}
+
+fn is_cached(case: &Case) -> bool {
+    case.variant.ends_with("cached")
+}
+
+fn is_interleaved(case: &Case) -> bool {
+    case.variant.starts_with("interleaved")
+}
+
+/// The places of pair number `i`.
+fn pair(i: usize, dim: usize, is_interleaved: bool) -> [usize; 2] {
+    if is_interleaved { [2 * i, 2 * i + 1] } else { [i, i + dim / 2] }
+}
+
+fn angle(position: f64, i: usize, line: &Line) -> f64 {
+    position * line.param("base").powf(-2.0 * i as f64 / line.len() as f64)
+}
+
+/// Cosine and sine of each pair's angle.
+fn turns<'a>(
+    line: &Line<'a>,
+    position: f64,
+    angle: fn(f64, usize, &Line) -> f64,
+) -> Vec<(Number<'a>, Number<'a>)> {
+    if is_cached(line.case()) {
+        return line.half(2, position as usize).into_iter().zip(line.half(3, position as usize)).collect();
+    }
+    let turn = |i| {
+        let angle = angle(position, i, line);
+        // A power and a product of f64, by whatever library.
+        let error = 16.0 * F64.unit_roundoff() * angle.abs();
+        (line.within(angle.cos(), error), line.within(angle.sin(), error))
+    };
+    (0..line.len() / 2).map(turn).collect()
+}
+
+fn rotated<'a>(
+    line: &Line<'a>,
+    turns: Vec<(Number<'a>, Number<'a>)>,
+    is_interleaved: bool,
+) -> Vec<Number<'a>> {
+    let x = line.all(0);
+    let mut y = x.clone();
+    for (i, (cos, sin)) in turns.into_iter().enumerate() {
+        let [a, b] = pair(i, x.len(), is_interleaved);
+        (y[a], y[b]) = (x[a] * cos - x[b] * sin, x[a] * sin + x[b] * cos);
+    }
+    y
+}
+
+fn along(case: &Case, input: usize, _: usize) -> Along {
+    match input {
+        0 if is_interleaved(case) => Along::Pair(|at, _| at ^ 1),
+        0 => Along::Pair(|at, dim| (at + dim / 2) % dim),
+        1 => Along::Whole,
+        _ => Along::By(read),
+    }
+}
+
+/// The pairs that an element of a table turns: those of its number at its position, in every head.
+fn read(problem: &Problem, element: usize) -> Vec<Reach> {
+    let [seq, heads, dim] = ["seq", "heads", "dim"].map(|axis| problem.case.axis(axis));
+    let (row, i) = (element / (dim / 2), element % (dim / 2));
+    let at_row = (0..seq).filter(|at| problem.inputs[1].get(*at) == row as f64);
+    let reached = at_row.flat_map(|at| {
+        let places = pair(i, dim, is_interleaved(problem.case));
+        places.map(|place| Reach { output: 0, first: at * heads * dim + place, step: dim, count: heads })
+    });
+    reached.collect()
+}
+
+const fn mutant(name: &'static str, formula: rowwise::Formula) -> Mutant {
+    Mutant { name, fill: Fill::Uniform, wrong: Wrong::Formula(turned(formula)), of: |_| true }
+}
+
+/// A wrong angle, where angles are computed.
+const fn of_angle(name: &'static str, formula: rowwise::Formula) -> Mutant {
+    Mutant { of: |case| !is_cached(case), ..mutant(name, formula) }
+}
