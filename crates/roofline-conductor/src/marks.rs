@@ -33,8 +33,7 @@ impl Marks {
         if stage.options.checks.on(Check::ChangedInputs) {
             for tensor in instance.changeable() {
                 let element = draws.below(instance.input_tensor(tensor).elements() as u64) as usize;
-                let reach =
-                    instance.case.judged().reach(&instance.problem(Fill::Uniform), tensor, element);
+                let reach = instance.case.judged().reach(&instance.problem(Fill::Uniform), tensor, element);
                 for number in [0, draws.below(reach.len().max(1) as u64) as usize] {
                     let Some(reach) = reach.get(number) else { continue };
                     let index = reach.nth(draws.below(reach.count as u64) as usize);

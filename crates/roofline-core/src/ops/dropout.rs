@@ -1,7 +1,7 @@
 //! `dropout`: y = x · m / (1 - p), where m is 0 by lot; `dropout.free` with lots of the kernel's own.
 //!
 //! The lots of the plain form are those of [`keeps`], to the bit. Of free ones only so much is known: each element is
-//! 0 or what is kept, and as many are kept as chance allows. What becomes of an infinity that is dropped is left open.
+//! 0 or what is kept, and as many are kept as chance allows, in all and in each row and column. What becomes of an infinity that is dropped is left open.
 
 use super::{Expected, Judged, Mutant, Operation, Param, Problem, Property, Variant, Wrong};
 use crate::dtype::Dtype;
@@ -92,17 +92,40 @@ fn seed(e: &Element) -> [u32; 2] {
 const SEED: [u32; 2] = [2, 9];
 
 fn kept<'a>(e: &Element<'a>) -> Number<'a> {
-    e.x(0) / (1.0 - e.param("p"))
+    e.x(0) * (1.0 / (1.0 - e.param("p")))
 }
 
-/// Deviations that the share of what is kept may be off by, and lots: of few lots the spread is not that of many.
-const DEVIATIONS: f64 = 5.0;
-const LOTS: f64 = 4.0;
+/// Lots, and how many of them kept their element.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    lots: f64,
+    kept: f64,
+}
+
+impl Tally {
+    fn count(&mut self, is_kept: bool) {
+        self.lots += 1.0;
+        self.kept += f64::from(u8::from(is_kept));
+    }
+
+    /// Whether chance keeps so many: within so many deviations, and a few lots more, for few lots spread wider.
+    fn is_fair(&self, p: f64, deviations: f64) -> bool {
+        let few = if p > 0.0 { deviations - 1.0 } else { 0.0 };
+        let room = deviations * (self.lots * p * (1.0 - p)).sqrt() + few;
+        (self.kept - self.lots * (1.0 - p)).abs() <= room
+    }
+}
+
+/// Deviations that are chance in all elements together, and in any of many rows and columns.
+const OF_ALL: f64 = 5.0;
+const OF_LINES: f64 = 8.0;
 
 fn check(problem: &Problem, outputs: &[View]) -> Result<(), String> {
     let (x, y, p) = (&problem.inputs[0], &outputs[0], problem.case.param("p"));
     let unit = problem.case.precision.accumulator.unit_roundoff();
-    let (mut kept, mut lots) = (0.0, 0.0);
+    let (rows, cols) = (problem.case.axis("rows"), problem.case.axis("cols"));
+    let mut all = Tally::default();
+    let mut lines = vec![Tally::default(); rows + cols];
     for i in 0..y.elements() {
         let (value, got) = (x.get(i) / (1.0 - p), y.get(i));
         let expected = Expected { value, soft: 2.0 * unit * value.abs() };
@@ -112,15 +135,23 @@ fn check(problem: &Problem, outputs: &[View]) -> Result<(), String> {
         }
         // What is 0 either way tells nothing.
         if !is_kept || got != 0.0 {
-            lots += 1.0;
-            kept += f64::from(u8::from(is_kept));
+            all.count(is_kept);
+            lines[i / cols].count(is_kept);
+            lines[rows + i % cols].count(is_kept);
         }
     }
-    let room = DEVIATIONS * (lots * p * (1.0 - p)).sqrt() + if p > 0.0 { LOTS } else { 0.0 };
-    if (kept - lots * (1.0 - p)).abs() > room {
-        return Err(format!("{kept} of {lots} elements are kept, which is no share of {}", 1.0 - p));
+    let unfair = |tally: &Tally, of: String| {
+        let Tally { lots, kept } = tally;
+        Err(format!("{kept} of {lots} elements{of} are kept, which is no share of {}", 1.0 - p))
+    };
+    if !all.is_fair(p, OF_ALL) {
+        return unfair(&all, String::new());
     }
-    Ok(())
+    match lines.iter().position(|line| !line.is_fair(p, OF_LINES)) {
+        Some(row) if row < rows => unfair(&lines[row], format!(" of row {row}")),
+        Some(line) => unfair(&lines[line], format!(" of column {}", line - rows)),
+        None => Ok(()),
+    }
 }
 
 fn example(problem: &Problem) -> Vec<Vec<f64>> {
