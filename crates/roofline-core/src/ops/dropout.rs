@@ -48,7 +48,7 @@ pub const OPERATION: Operation = Operation {
         mutant("scaled by 1 - p", |e| if is_kept(e) { e.x(0) * (1.0 - e.param("p")) } else { e.number(0.0) }),
         mutant("not scaled", |e| if is_kept(e) { e.x(0) } else { e.number(0.0) }),
         mutant("mask inverted", |e| if is_kept(e) { e.number(0.0) } else { kept(e) }),
-        mutant("nothing dropped", |e| kept(e)),
+        mutant("nothing dropped", kept),
         mutant("everything dropped", |e| e.number(0.0)),
         of_seed("offset forgotten", |e| {
             if keeps([seed(e)[0], 0], e.index() as u64, e.param("p")) { kept(e) } else { e.number(0.0) }

@@ -1,7 +1,7 @@
 //! The built-in runner computes what it offers.
 
 use crate::conductor::{Conductor, add, memory, read};
-use roofline_core::case::Case;
+use roofline_core::case::{Case, parse_form};
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
 use roofline_core::judge;
@@ -85,8 +85,10 @@ fn every_offer_launches() {
     let hello: Hello = conductor.ask(Ask::Hello { protocol: VERSION }).unwrap();
     for offer in &hello.offers {
         for dtype in &offer.dtypes {
-            let axes = if offer.operation.starts_with("matmul") { "m=5,n=7,k=9" } else { "rows=5,cols=7" };
-            let case: Case = format!("{}/{dtype}/{axes}", offer.operation).parse().unwrap();
+            let (operation, _) = parse_form(&offer.operation).unwrap();
+            let sizes = operation.axes.iter().zip([6, 10, 8, 4]);
+            let axes: Vec<String> = sizes.map(|(axis, size)| format!("{}={size}", axis.name)).collect();
+            let case: Case = format!("{}/{dtype}/{}", offer.operation, axes.join(",")).parse().unwrap();
             let places = (case.operation.tensors)(&case).into_iter().map(|tensor| Place {
                 name: tensor.name.to_owned(),
                 role: tensor.role,
@@ -94,11 +96,11 @@ fn every_offer_launches() {
                 bytes: tensor.bytes() as u64,
                 shape: tensor.shape.iter().map(|extent| *extent as u64).collect(),
                 offset: 0,
-                size: 4096,
+                size: (tensor.bytes() as u64).next_multiple_of(4096),
                 path: None,
             });
             let request = Prepare::of(&case, &offer.implementation, places.collect());
-            let files: Vec<File> = request.tensors.iter().map(|p| memory(4096, 0, &[], p.role)).collect();
+            let files: Vec<File> = request.tensors.iter().map(|p| memory(p.size, 0, &[], p.role)).collect();
             let output = files.last().unwrap();
             output.write_all_at(&[0x7f; 4096], 0).unwrap();
             let borrowed: Vec<&File> = files.iter().collect();
