@@ -243,14 +243,17 @@ fn find_limit(
     let all: Vec<usize> = (0..members.len()).collect();
     let mut passes = Vec::new();
     for _ in 0..PASSES {
-        passes.push(pass(stage, &mut members, &all, instance, &place)?);
+        passes.push(pass(stage, &mut members, &all, None, instance, &place)?);
     }
     settle(&mut members, &passes);
     let contenders = contenders(&members);
     passes.clear();
+    // In the rounds a probe comes after a row, and finds the caches as that leaves them.
+    let row = fastest(lanes, |lane| !lane.is_probe());
     let start = Instant::now();
     while contenders.len() > 1 && passes.len() < FINAL_PASSES && start.elapsed() < LONGEST_FINAL {
-        passes.push(pass(stage, &mut members, &contenders, instance, &place)?);
+        let before = row.map(|row| &mut lanes[row]);
+        passes.push(pass(stage, &mut members, &contenders, before, instance, &place)?);
     }
     settle(&mut members, &passes);
     for probe in members.iter_mut().filter(|probe| probe.is_live()) {
@@ -280,11 +283,13 @@ fn is_of(probe: &Lane, family: Limiter) -> bool {
     probe.seat.implementation.starts_with(&prefix)
 }
 
-/// One sample of each of the probes `chosen`: the logarithm of the time of a launch, by index.
+/// One sample of each of the probes `chosen`, each after a launch of the row `before` if there is one: the logarithm
+/// of the time of a launch, by index.
 fn pass(
     stage: &mut Stage,
     members: &mut [Lane],
     chosen: &[usize],
+    mut before: Option<&mut Lane>,
     instance: &mut Instance,
     place: &str,
 ) -> Result<BTreeMap<usize, f64>, Stop> {
@@ -292,6 +297,10 @@ fn pass(
     for &index in chosen {
         let probe = &mut members[index];
         let Some(speed) = probe.speed.filter(|_| probe.is_live()) else { continue };
+        if let Some(row) = before.as_mut().filter(|row| row.is_live()) {
+            row.attempt(stage, place, |row, stage| visit::take(stage, row, instance, Shape::ONE))?;
+            timing::rest(stage, row);
+        }
         let shape = short_shape(instance, speed);
         let seen = probe.attempt(stage, place, |probe, stage| visit::take(stage, probe, instance, shape))?;
         let time =
