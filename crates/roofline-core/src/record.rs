@@ -406,6 +406,6 @@ pub struct Run {
     /// Description of the machine as JSON; null where nothing was measured.
     pub machine: serde_json::Value,
     /// A hash of the program that began it: another build may measure otherwise. Empty where nothing was measured.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub program: String,
 }

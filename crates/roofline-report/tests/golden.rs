@@ -26,6 +26,7 @@ fn run() -> Run {
         arguments: Vec::new(),
         command: "roofline run softmax matmul".to_owned(),
         machine: serde_json::json!({"cores": 2}),
+        program: String::new(),
     }
 }
 
