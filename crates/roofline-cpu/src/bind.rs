@@ -15,6 +15,17 @@ pub fn unary<'a, T: Datum>(mut args: Args<'a>, kernel: Unary<T>) -> Result<Launc
     Ok(Launch::new(move |cpu| kernel(cpu, &x, &mut y, shape)))
 }
 
+/// y from x and the parameter of this name.
+pub fn unary_with<'a, T: Datum>(
+    mut args: Args<'a>,
+    param: &str,
+    kernel: fn(&Cpu, &[T], &mut [T], Rows, f64),
+) -> Result<Launch<'a>, Mismatch> {
+    let (x, mut y, shape) = (args.take("x")?, args.take_out("y")?, rows(&args)?);
+    let value = args.value(param)?;
+    Ok(Launch::new(move |cpu| kernel(cpu, &x, &mut y, shape, value)))
+}
+
 /// z from x and y.
 pub fn binary<'a, T: Datum>(mut args: Args<'a>, kernel: Binary<T>) -> Result<Launch<'a>, Mismatch> {
     let (x, y, mut z, shape) = (args.take("x")?, args.take("y")?, args.take_out("z")?, rows(&args)?);
@@ -36,7 +47,8 @@ pub fn rows(args: &Args<'_>) -> Result<Rows, Mismatch> {
     Ok(Rows { rows: args.axis("rows")?, cols: args.axis("cols")? })
 }
 
-/// Kernels of f32, bf16, f16 and f64 from one generic function: `floats!(unary, plain::exp)`.
+/// Kernels of f32, bf16, f16 and f64 from one generic function: `floats!(unary, plain::exp)`, or with what
+/// the binding takes before it, `floats!(unary_with, "scalar", plain::scale)`.
 macro_rules! floats {
     ($bind:ident, $($rest:expr),+) => {
         &[

@@ -151,11 +151,18 @@ pub fn find(operation: &str, name: &str) -> Option<&'static Implementation> {
 /// Every ladder, operations in alphabetical order; each folder owns its own, from the plain rung up.
 pub const LADDERS: &[&[Implementation]] = &[
     crate::add::LADDER,
+    crate::add_rms_norm::LADDER,
     crate::div::LADDER,
+    crate::dropout::LADDER,
     crate::exponential::LADDER,
+    crate::layer_norm::LADDER,
+    crate::layer_norm_gelu::LADDER,
+    crate::log_softmax::LADDER,
     crate::matmul::LADDER,
+    crate::qk_norm::LADDER,
     crate::relu::LADDER,
     crate::rms_norm::LADDER,
+    crate::rope::LADDER,
     crate::sigmoid::LADDER,
     crate::silu::LADDER,
     crate::softmax::LADDER,

@@ -4,6 +4,7 @@
 //! multiply-adds' worth of work each. Infinity in a row makes its finite
 //! elements 0 and the infinite ones NaN; NaN makes the whole row NaN.
 
+pub mod gemma;
 pub mod parallel;
 pub mod plain;
 pub mod vector;
@@ -11,6 +12,7 @@ pub mod vector;
 use crate::bind::{floats, lanes, rows};
 use crate::catalog::{Implementation, Launch};
 use crate::{Args, Cpu, Datum, Element, Mismatch, Rows};
+pub use gemma::rms_norm_gemma;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -38,6 +40,7 @@ pub const LADDER: &[Implementation] = &[
     .params(&["eps"])
     .vector()
     .parallel(),
+    Implementation::plain("rms-norm.gemma", floats!(normalize, gemma::rms_norm_gemma)).params(&["eps"]),
 ];
 
 /// RMS norm of each row of `x`, by the rung that suits the threads.
@@ -56,7 +59,8 @@ pub fn rms_norm<T: Element>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Row
     }
 }
 
-type RmsNorm<T> = fn(&Cpu, &[T], &[T], &mut [T], Rows, f64);
+/// x, w, y.
+pub(crate) type RmsNorm<T> = fn(&Cpu, &[T], &[T], &mut [T], Rows, f64);
 
 fn normalize<'a, T: Datum>(mut args: Args<'a>, kernel: RmsNorm<T>) -> Result<Launch<'a>, Mismatch> {
     let (x, w, mut y) = (args.take("x")?, args.take("w")?, args.take_out("y")?);

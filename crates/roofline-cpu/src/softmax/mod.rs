@@ -5,6 +5,8 @@
 //! elements gives 0. One element read and one written is all the traffic a
 //! row that fits a cache needs; the work is one exponential each.
 
+pub mod columns;
+pub mod masked;
 pub mod parallel;
 pub mod three_pass;
 pub mod vector;
@@ -12,6 +14,8 @@ pub mod vector;
 use crate::bind::{floats, lanes, unary};
 use crate::catalog::Implementation;
 use crate::{Cpu, Element, Rows};
+pub use columns::softmax_columns;
+pub use masked::softmax_masked;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -36,6 +40,8 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
+    Implementation::plain("softmax.columns", floats!(unary, columns::softmax_columns)),
+    Implementation::plain("softmax.masked", floats!(unary, masked::softmax_masked)),
 ];
 
 /// Softmax of each row of `x`, by the rung that suits the threads.

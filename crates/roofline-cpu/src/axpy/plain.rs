@@ -1,0 +1,18 @@
+//! The definition: one loop over the elements.
+
+use crate::elementwise::zip;
+use crate::{Cpu, Real, Rows, Scalar};
+
+/// z = a · x + y.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, axpy};
+///
+/// let mut z = [0.0; 2];
+/// axpy(&Cpu::serial(), &[1.0, 2.0], &[0.5; 2], &mut z, Rows { rows: 1, cols: 2 }, 2.5);
+/// assert_eq!(z, [3.0, 5.5]);
+/// ```
+pub fn axpy<T: Scalar>(_cpu: &Cpu, x: &[T], y: &[T], z: &mut [T], shape: Rows, a: f64) {
+    let a = T::Wide::of(a);
+    zip(x, y, z, shape, |x, y| a * x + y);
+}

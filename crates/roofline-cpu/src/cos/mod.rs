@@ -1,0 +1,10 @@
+//! `cos`: y = cos x, element by element. bf16 and f16 are computed in f32.
+
+pub mod plain;
+
+use crate::bind::{floats, unary};
+use crate::catalog::Implementation;
+pub use plain::cos;
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[Implementation::plain("cos", floats!(unary, plain::cos))];

@@ -1,0 +1,10 @@
+//! `gelu`: y = ½ · x · (1 + erf(x / √2)), element by element. bf16 and f16 are computed in f32.
+
+pub mod plain;
+
+use crate::bind::{floats, unary};
+use crate::catalog::Implementation;
+pub use plain::gelu;
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[Implementation::plain("gelu", floats!(unary, plain::gelu))];

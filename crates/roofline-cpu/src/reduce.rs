@@ -1,0 +1,50 @@
+//! The loops of plain reductions: one number for each row, for each column, or for all.
+
+use crate::{Rows, Scalar};
+
+/// Elements of a matrix at equal distances: a row, a column, or all of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Line<'a, T> {
+    x: &'a [T],
+    step: usize,
+}
+
+impl<'a, T: Scalar> Line<'a, T> {
+    pub(crate) fn row(x: &'a [T]) -> Self {
+        Self { x, step: 1 }
+    }
+
+    /// Column `index` of a matrix.
+    pub(crate) fn column(x: &'a [T], shape: Rows, index: usize) -> Self {
+        Self { x: x.get(index..).unwrap_or_default(), step: shape.cols }
+    }
+
+    pub(crate) fn iter(self) -> impl Iterator<Item = T::Wide> + Clone + 'a {
+        self.x.iter().step_by(self.step).map(|x| x.wide())
+    }
+}
+
+/// y\[i\] = f(row i of x).
+#[track_caller]
+pub(crate) fn rows<T: Scalar>(x: &[T], y: &mut [T], shape: Rows, f: impl Fn(Line<'_, T>) -> T::Wide) {
+    assert!([x.len(), y.len()] == [shape.len(), shape.rows], "lengths for {shape:?}");
+    for (i, y) in y.iter_mut().enumerate() {
+        *y = T::narrow(f(Line::row(&x[i * shape.cols..][..shape.cols])));
+    }
+}
+
+/// y\[j\] = f(column j of x).
+#[track_caller]
+pub(crate) fn columns<T: Scalar>(x: &[T], y: &mut [T], shape: Rows, f: impl Fn(Line<'_, T>) -> T::Wide) {
+    assert!([x.len(), y.len()] == [shape.len(), shape.cols], "lengths for {shape:?}");
+    for (j, y) in y.iter_mut().enumerate() {
+        *y = T::narrow(f(Line::column(x, shape, j)));
+    }
+}
+
+/// y\[0\] = f(x).
+#[track_caller]
+pub(crate) fn all<T: Scalar>(x: &[T], y: &mut [T], shape: Rows, f: impl Fn(Line<'_, T>) -> T::Wide) {
+    assert!([x.len(), y.len()] == [shape.len(), 1], "lengths for {shape:?}");
+    y[0] = T::narrow(f(Line::row(x)));
+}

@@ -1,0 +1,10 @@
+//! `sin`: y = sin x, element by element. bf16 and f16 are computed in f32.
+
+pub mod plain;
+
+use crate::bind::{floats, unary};
+use crate::catalog::Implementation;
+pub use plain::sin;
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[Implementation::plain("sin", floats!(unary, plain::sin))];

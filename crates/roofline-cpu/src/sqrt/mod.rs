@@ -1,0 +1,10 @@
+//! `sqrt`: y = √x, element by element. bf16 and f16 are computed in f32.
+
+pub mod plain;
+
+use crate::bind::{floats, unary};
+use crate::catalog::Implementation;
+pub use plain::sqrt;
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[Implementation::plain("sqrt", floats!(unary, plain::sqrt))];
