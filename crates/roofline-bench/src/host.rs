@@ -28,6 +28,7 @@ impl Runner for Host {
             version: self.version.clone(),
             devices: cpu(),
             offers: self.entries.iter().map(offer).collect(),
+            operations: Vec::new(),
             notes: BTreeMap::new(),
         }
     }

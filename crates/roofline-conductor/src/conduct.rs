@@ -7,11 +7,13 @@ use crate::plan::{Plan, PlannedCase};
 use crate::rounds::Contest;
 use crate::stage::{Options, Stage, cores_for};
 use crate::sys::signals;
-use crate::{gate, proof};
+use crate::{gate, proof, references};
 use roofline_core::case::{Cache, Case, Device};
-use roofline_core::check::{Checked, Standing};
+use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::definition::definition;
 use roofline_core::mutants::self_test;
+use roofline_core::ops::Judged;
+use roofline_core::own::{Declarer, Own, check_reach};
 use roofline_core::philox::Draws;
 use roofline_core::record::{Evidence, Gate, Provenance, Record, Rounds, SCHEMA, Status};
 use roofline_core::turn::Turn;
@@ -66,7 +68,10 @@ pub fn conduct(
     observer: &mut dyn Observer,
 ) -> io::Result<Finish> {
     let mut run = Run { stage: Stage::new(options)?, facts, observer, start: Instant::now() };
-    match run.go(plan, past) {
+    references::set_up(options);
+    let went = run.go(plan, past);
+    references::end();
+    match went {
         Ok(finish) => Ok(finish),
         Err(Stop::Interrupted) => Ok(Finish::Interrupted),
         Err(Stop::Own(error)) => Err(error),
@@ -201,6 +206,11 @@ impl Run<'_> {
     }
 
     fn record(&mut self, planned: &PlannedCase, lane: &mut Lane, rounds: Option<Rounds>) -> Result<(), Stop> {
+        // A reference that was interrupted says nothing of the row.
+        let is_refused = lane.failure.as_ref().is_some_and(|failure| failure.status == Status::Refused);
+        if is_refused && signals::interrupted() {
+            return Err(Stop::Interrupted);
+        }
         lane.is_recorded = true;
         let rounds = demand_held(lane, self.stage.options).then_some(rounds).flatten();
         let stamp = self.observer.stamp();
@@ -250,6 +260,9 @@ fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec
         if !lane.condition.is_empty() {
             lane.notes.insert("requires".to_owned(), lane.condition.to_string());
         }
+        if let Judged::Own(own) = case.operation.judged {
+            note_own(&mut lane, own);
+        }
         if let Some(lacks) = &row.lacks {
             let why = format!("`{}` {lacks}", row.implementation);
             lane.failure = Some(Failure::new(Status::Unsupported, why));
@@ -261,6 +274,17 @@ fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec
         lane
     };
     planned.rows.iter().map(lane).collect()
+}
+
+/// Says that the mathematics of a row is its user's own.
+fn note_own(lane: &mut Lane, own: &Own) {
+    let (Declarer { runner, version }, bound) = (&own.by, &own.declaration.bound);
+    lane.notes.insert("operation".to_owned(), format!("declared by `{runner}`, {version}; bound {bound}"));
+    let mut why = format!("the reference is the user's own, of `{runner}`");
+    if !own.model.is_derived() {
+        why += &format!("; so is the bound, `{bound}`, which nobody derived");
+    }
+    lane.weaker(Check::Bound, why);
 }
 
 /// Why the conductor will not work on a case.
@@ -291,7 +315,9 @@ fn test(stage: &Stage, case: &Case, tested: &mut SelfTests) -> Tested {
         // The study that loosens the bound wants to see what then gets through, not this.
         let broken = match gate::catch(|| self_test(case, stage.options.seed, 1.0)) {
             Err(why) => Some(why),
-            Ok(outcome) if outcome.broken.is_empty() => None,
+            Ok(outcome) if outcome.broken.is_empty() => {
+                gate::catch(|| check_reach(case, stage.options.seed)).and_then(|reach| reach).err()
+            }
             Ok(outcome) => Some(format!("the gate's self-test failed: {}", outcome.broken.join("; "))),
         };
         let definition = broken.is_none().then(|| gate::catch(|| definition(case)).ok()).flatten();

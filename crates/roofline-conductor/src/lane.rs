@@ -94,7 +94,12 @@ impl Lane {
 
     /// Notes that a check was made in part, or not at all, for a reason outside the row.
     pub fn weaker(&mut self, check: Check, why: impl Into<String>) {
-        self.exceptions.insert(check, (Standing::Weaker, why.into()));
+        let why = why.into();
+        match self.exceptions.get_mut(&check) {
+            Some((Standing::Weaker, known)) if known.contains(&why) => {}
+            Some((Standing::Weaker, known)) => *known += &format!("; {why}"),
+            _ => drop(self.exceptions.insert(check, (Standing::Weaker, why))),
+        }
     }
 
     /// Notes that the row has nothing that a check could be made on, unless it was weaker anyway.
@@ -243,6 +248,7 @@ pub fn question(case: &Case, seat: &Seat, instance: &Instance) -> Prepare {
     Prepare {
         threads: seat.threads,
         cores: crate::stage::cores_for(seat.threads).unwrap_or_default(),
+        work: is_limit(&seat.implementation).then(|| (case.operation.work)(case)),
         ..Prepare::of(case, &seat.implementation, instance.places())
     }
 }

@@ -26,6 +26,7 @@ pub mod offers;
 mod pilot;
 pub mod plan;
 mod proof;
+pub mod references;
 mod rounds;
 pub mod runners;
 mod sample;

@@ -343,6 +343,7 @@ mod tests {
                 version: "1".to_owned(),
                 devices: Vec::new(),
                 offers: vec![offer("softmax"), offer("matmul")],
+                operations: Vec::new(),
                 notes: BTreeMap::new(),
             };
             read(folder.path(), Path::new("/bin")).unwrap().add_conditions(&mut hello)?;

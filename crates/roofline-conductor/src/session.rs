@@ -94,6 +94,7 @@ impl Session {
             version: String::new(),
             devices: Vec::new(),
             offers: Vec::new(),
+            operations: Vec::new(),
             notes: Default::default(),
         };
         let pid = started.pid;

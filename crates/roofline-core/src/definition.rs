@@ -1,11 +1,13 @@
 //! A short name for the mathematics of a case, which changes when that does.
 //!
 //! Records of one case id can be compared as long as it means the same. The name is a hash of what the operation says of
-//! a small case: its tensors, and the expected values with their bounds on two families of inputs.
+//! a small case: its tensors, and the expected values with their bounds on two families of inputs; and of the declaration,
+//! where a runner made it.
 
 use crate::case::Case;
 use crate::fill::Fill;
 use crate::instance::Instance;
+use crate::ops::Judged;
 use crate::philox::Draws;
 
 /// Sixteen hexadecimal digits.
@@ -19,6 +21,9 @@ pub fn definition(case: &Case) -> String {
     for tensor in (small.operation.tensors)(&small) {
         let crate::tensor::Tensor { name, role, dtype, shape, content, .. } = &tensor;
         text += &format!(";{name} {role:?} {dtype} {shape:?} {content:?}");
+    }
+    if let Judged::Own(own) = small.operation.judged {
+        text += &serde_json::to_string(&own.declaration).unwrap_or_default();
     }
     let mut hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| step(hash, u64::from(byte)));
     for fill in [Fill::Uniform, Fill::Planted] {

@@ -22,6 +22,7 @@ pub mod mutants;
 pub mod nearest;
 pub mod number;
 pub mod ops;
+pub mod own;
 pub mod pattern;
 pub mod philox;
 pub mod precision;

@@ -7,7 +7,8 @@
 use crate::case::{Case, number};
 use crate::condition::Condition;
 use crate::dtype::Dtype;
-use crate::ops::Operation;
+use crate::ops::{Operation, Work};
+pub use crate::own::{Declaration, Purpose};
 pub use crate::tensor::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -78,6 +79,12 @@ pub struct Prepare {
     pub threads: u32,
     /// The cores that the runner is pinned to.
     pub cores: Vec<u32>,
+    /// What the reference of a declared operation is asked for; none is the implementation's own work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<Purpose>,
+    /// The work of the case, for probes of its limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
     /// Inputs first, then outputs, in the operation's order.
     pub tensors: Vec<Place>,
 }
@@ -98,6 +105,8 @@ impl Prepare {
             device: case.device.to_string(),
             threads: 1,
             cores: Vec::new(),
+            purpose: None,
+            work: None,
             tensors,
         }
     }
@@ -131,6 +140,9 @@ pub struct Hello {
     #[serde(default = "cpu")]
     pub devices: Vec<String>,
     pub offers: Vec<Offer>,
+    /// Operations of its own, whose references it has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operations: Vec<Declaration>,
     /// Anything worth keeping with the record: compiler, flags, library build.
     #[serde(default)]
     pub notes: BTreeMap<String, String>,

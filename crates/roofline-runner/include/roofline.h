@@ -17,8 +17,8 @@
 extern "C" {
 #endif
 
-/* Version of this header. A library that was built with version 1 is still taken: it has no `condition`. */
-#define ROOFLINE_INTERFACE 3
+/* Version of this header. Libraries that were built with an older one are still taken: what came later is not there. */
+#define ROOFLINE_INTERFACE 4
 
 /* A tensor in memory, in the layout of DLPack's DLTensor, versions 0 and 1. Include <dlpack/dlpack.h>
  * first where you have it, and its own types are used; they are the same in memory. */
@@ -105,11 +105,33 @@ typedef struct {
     const char *params;       /* parameters that it takes: "eps"; of others it has the default alone; or NULL */
 } roofline_offer;
 
+/* An operation of your own, since interface 4. The first four must be there, the others may be NULL. */
+typedef struct {
+    const char *name;           /* "gemv": the `operation` of its offers, and the first word of its cases */
+    const char *signature;      /* "a[rows, cols], x[cols] -> y[rows]": inputs, outputs, and sizes as axes or small
+                                 * expressions of them, `n - taps + 1`; behind the brackets may stand a type (`f32`),
+                                 * `constant`, `within LOW HIGH` or `limit MOST` */
+    const char *bound;          /* how far a kernel may be off beside the rounding of its output: "exact",
+                                 * "elementwise", "elementwise(8)" roundings, "sum(n)", "dot(k)", "per-element": the
+                                 * reference writes errors into as many outputs more, or "calibrated" */
+    roofline_kernel *reference; /* the formula, all tensors of it double; in a process where nothing is timed */
+    const char *about;          /* the formula in one line */
+    const char *dtypes;         /* "f32" where NULL */
+    const char *independent;    /* axes along which an input reaches outputs at its own place alone: "rows" */
+    const char *legal;          /* sizes that there are: "n >= taps" */
+    const char *params;         /* numbers of the formula: "eps = 1e-5 within 0 1, alpha = 2" */
+    const char *flops;          /* operations of a case: "2 * rows * cols"; by the bound where NULL */
+    roofline_kernel *evaluate;  /* for "calibrated": the formula with all tensors as job->accumulator says */
+    int32_t may_be_nan;         /* 1: finite inputs may give NaN */
+} roofline_operation;
+
 typedef struct {
     uint32_t interface;   /* ROOFLINE_INTERFACE, which says how long a row of `offers` is */
     const char *version;  /* of what is measured; NULL: a checksum of the file stands for it */
     const roofline_offer *offers;
     size_t offer_count;
+    const roofline_operation *operations; /* since interface 4 */
+    size_t operation_count;
 } roofline_library;
 
 /* The one function that a library exports. What it returns stays valid. */

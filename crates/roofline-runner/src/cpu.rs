@@ -30,6 +30,7 @@ impl Runner for CpuRunner {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             devices: cpu(),
             offers: available.map(offer).chain(limit::offers()).collect(),
+            operations: Vec::new(),
             notes: BTreeMap::from([("isa".to_owned(), name_of(Isa::detect()))]),
         }
     }

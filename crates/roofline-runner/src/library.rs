@@ -6,10 +6,11 @@
 use crate::job::Job;
 use crate::kernel::{Kernel, Ready, Runner, failed, out_of_memory, unsupported};
 use crate::session::{refuse, serve as host};
-use crate::sys::library::{self, DeclaredOffer, Functions, Prepared, Words};
+use crate::sys::library::{self, DeclaredOffer, DeclaredOperation, Functions, Prepared, Words};
 use roofline_core::dtype::Dtype;
 use roofline_core::nearest::nearest;
-use roofline_core::ops::OPERATIONS;
+use roofline_core::ops::{self, Operation};
+use roofline_core::own::{Declarer, Own, Purpose};
 use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, cpu, is_implementation};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 pub const HEADER: &str = include_str!("../include/roofline.h");
 
 /// Version of that header.
-const INTERFACE: u32 = 3;
+const INTERFACE: u32 = 4;
 
 /// Hosts the kernels of a library until the conductor leaves.
 pub fn serve(path: &Path) -> ExitCode {
@@ -46,6 +47,7 @@ struct LibraryRunner {
     version: String,
     checksum: String,
     rows: Vec<(Offer, Functions)>,
+    operations: Vec<DeclaredOperation>,
 }
 
 impl LibraryRunner {
@@ -53,6 +55,7 @@ impl LibraryRunner {
         let provider = provider(path).ok_or("gives no name to its implementations; call it `mine.so`")?;
         let content = std::fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
         let declared = library::open(path, INTERFACE)?;
+        bring(&declared.operations)?;
         let mut rows: Vec<(Offer, Functions)> = Vec::new();
         for (index, row) in declared.offers.iter().enumerate() {
             let (offer, functions) =
@@ -70,14 +73,46 @@ impl LibraryRunner {
             }
             rows.push((offer, functions));
         }
-        if rows.is_empty() {
+        if rows.is_empty() && declared.operations.is_empty() {
             return Err("offers nothing: its table has no rows".to_owned());
         }
         let checksum = format!("{:016x}", fnv(&content));
-        let declared = declared.version.filter(|version| !version.trim().is_empty());
-        let version = declared.unwrap_or_else(|| format!("file {checksum}"));
-        Ok(LibraryRunner { provider, version, checksum, rows })
+        let own = declared.version.filter(|version| !version.trim().is_empty());
+        let version = own.unwrap_or_else(|| format!("file {checksum}"));
+        Ok(LibraryRunner { provider, version, checksum, rows, operations: declared.operations })
     }
+
+    /// The function that a purpose of an operation of its own is for.
+    fn own(&self, operation: &str, purpose: Purpose) -> Result<Functions, Refusal> {
+        let own = self.operations.iter().find(|own| own.texts.name == operation);
+        let functions = own.and_then(|own| match purpose {
+            Purpose::Reference => own.reference,
+            Purpose::Evaluate => own.evaluate,
+        });
+        functions.ok_or_else(|| unsupported(format!("declares no such function of `{operation}`")))
+    }
+}
+
+/// Makes the operations of a library known to this process, so that its offers can be read; the conductor brings them
+/// along itself.
+fn bring(operations: &[DeclaredOperation]) -> Result<(), String> {
+    let mut rows: Vec<Operation> = Vec::new();
+    for (index, DeclaredOperation { texts, reference, evaluate }) in operations.iter().enumerate() {
+        let of_row = |why: String| {
+            format!("declares a broken operation {index}, `{}`: {why}", texts.name.escape_debug())
+        };
+        if reference.is_none() {
+            return Err(of_row("`reference` is NULL".to_owned()));
+        }
+        let own =
+            Own::parse(texts.clone(), Declarer::default(), |_, _, _| Err("is asked elsewhere".to_owned()));
+        let own = own.map_err(of_row)?;
+        if own.model.evaluates() && evaluate.is_none() {
+            return Err(of_row("`evaluate` is NULL, which a calibrated bound needs".to_owned()));
+        }
+        rows.push(own.row());
+    }
+    if rows.is_empty() { Ok(()) } else { ops::bring(rows).map_err(|why| format!("declares a broken {why}")) }
 }
 
 /// An offer that can be meant, or what is wrong with it.
@@ -92,8 +127,8 @@ fn check(row: &DeclaredOffer, provider: &str) -> Result<(Offer, Functions), Stri
     }
     let of_row = |why: String| format!("`{name}`: {why}");
     let operation = row.operation.as_deref().ok_or_else(|| of_row("`operation` is NULL".to_owned()))?;
-    let forms: Vec<String> = OPERATIONS.iter().flat_map(|operation| operation.forms()).collect();
-    let Some(known) = OPERATIONS.iter().find(|known| known.forms().any(|form| form == operation)) else {
+    let forms: Vec<String> = ops::operations().flat_map(|operation| operation.forms()).collect();
+    let Some(known) = ops::operations().find(|known| known.forms().any(|form| form == operation)) else {
         let known = match nearest(operation, forms.iter().map(String::as_str)) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("there are {}", forms.join(", ")),
@@ -138,6 +173,7 @@ impl Runner for LibraryRunner {
             version: self.version.clone(),
             devices: cpu(),
             offers: self.rows.iter().map(|(offer, _)| offer.clone()).collect(),
+            operations: self.operations.iter().map(|own| own.texts.clone()).collect(),
             notes: BTreeMap::from([("file".to_owned(), self.checksum.clone())]),
         }
     }
@@ -147,10 +183,16 @@ impl Runner for LibraryRunner {
         let is_meant = |offer: &Offer| offer.operation == form && offer.implementation == job.implementation;
         let rows = || self.rows.iter().filter(|(offer, _)| is_meant(offer));
         let own = job.precision();
-        let row = rows().find(|(offer, _)| offer.dtypes.contains(&own)).or_else(|| rows().next());
-        let (offer, functions) =
-            row.ok_or_else(|| unsupported(format!("`{}` has no `{form}`", job.implementation)))?;
-        job.require(&offer.dtypes)?;
+        let (name, functions, is_parallel) = match job.purpose {
+            Some(purpose) => (format!("the reference of {form}"), self.own(&form, purpose)?, false),
+            None => {
+                let row = rows().find(|(offer, _)| offer.dtypes.contains(&own)).or_else(|| rows().next());
+                let (offer, functions) =
+                    row.ok_or_else(|| unsupported(format!("`{}` has no `{form}`", job.implementation)))?;
+                job.require(&offer.dtypes)?;
+                (offer.implementation.clone(), *functions, offer.parallel)
+            }
+        };
         let (inputs, outputs) = job.bytes()?;
         let words = Words {
             case: &job.case,
@@ -160,16 +202,16 @@ impl Runner for LibraryRunner {
             precision: &own,
             params: job.params.iter().map(|(name, value)| (name.as_str(), *value)).collect(),
             axes: job.axes.iter().map(|(name, size)| (name.as_str(), *size)).collect(),
-            threads: if offer.parallel { job.threads } else { 1 },
+            threads: if is_parallel { job.threads } else { 1 },
         };
-        let mut prepared = Prepared::new(*functions, &words, &job.tensors, inputs, outputs);
+        let mut prepared = Prepared::new(functions, &words, &job.tensors, inputs, outputs);
         let code = prepared.prepare();
         if code != 0 {
-            return Err(refusal(&format!("prepare of {}", offer.implementation), code, prepared.message()));
+            return Err(refusal(&format!("prepare of {name}"), code, prepared.message()));
         }
         let used = u32::try_from(prepared.threads()).unwrap_or(1).clamp(1, words.threads);
         let bytes = prepared.workspace_bytes();
-        let kernel = LibraryKernel { name: offer.implementation.clone(), prepared };
+        let kernel = LibraryKernel { name, prepared };
         Ok(Ready::new(kernel).threads(used).workspace(bytes))
     }
 }

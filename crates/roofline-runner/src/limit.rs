@@ -92,8 +92,13 @@ pub(crate) fn prepare(mut job: Job) -> Result<Ready, Refusal> {
 const MAX_INPUTS: usize = 8;
 
 fn amount(job: &Job) -> Result<Amount, Refusal> {
-    let case: Case = job.case.parse().map_err(|error| failed(format!("{error}")))?;
-    let work = (case.operation.work)(&case);
+    let work = match job.work {
+        Some(work) => work,
+        None => {
+            let case: Case = job.case.parse().map_err(|error| failed(format!("{error}")))?;
+            (case.operation.work)(&case)
+        }
+    };
     Ok(Amount { multiply_adds: work.multiply_adds, simple: work.simple, special: work.special })
 }
 

@@ -125,6 +125,7 @@ impl Runner for Table {
             version: self.version.clone(),
             devices: cpu(),
             offers: self.entries.iter().map(Entry::offer).collect(),
+            operations: Vec::new(),
             notes: self.notes.clone(),
         }
     }

@@ -24,6 +24,7 @@ const FILES: &[(&str, &str)] = house![
     "python/roofline_runner/job.py",
     "python/roofline_runner/measure.py",
     "python/roofline_runner/memory.py",
+    "python/roofline_runner/operation.py",
     "python/roofline_runner/runner.py",
     "jax/main.py",
     "jax/requirements.txt",

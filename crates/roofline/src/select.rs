@@ -7,7 +7,7 @@ use roofline_conductor::plan::matches;
 use roofline_core::axis::AxisSpec;
 use roofline_core::case::{Cache, Case, Device, parse_device, parse_form, parse_param, parse_precision};
 use roofline_core::nearest::nearest;
-use roofline_core::ops::{OPERATIONS, Operation};
+use roofline_core::ops::{Operation, operations};
 use roofline_core::suite::{Block, MAX_CASES, check_axis_names};
 
 /// The cases that a selection names, in the order of its words.
@@ -93,7 +93,7 @@ fn with_param(text: &str, cases: &[Case]) -> Result<Vec<Case>, Problem> {
 
 /// Whether an operation has a precision of this id.
 fn is_known(id: &str) -> bool {
-    OPERATIONS.iter().any(|operation| operation.precision(id).is_some())
+    operations().any(|operation| operation.precision(id).is_some())
 }
 
 /// Whether there is a word that a suite can be narrowed by, or no word at all.
@@ -122,7 +122,7 @@ pub fn forms(names: &[&String]) -> Result<Vec<(&'static str, &'static str)>, Pro
     let mut forms = Vec::new();
     for name in names {
         let found: Vec<(&str, &str)> = if name.contains('*') {
-            let all = OPERATIONS.iter().flat_map(|operation| {
+            let all = operations().flat_map(|operation| {
                 operation.variants.iter().map(|variant| (operation.name, variant.name))
             });
             all.filter(|(operation, variant)| matches(name, &roofline_core::ops::form(operation, variant)))
@@ -161,8 +161,7 @@ impl Options {
             })
         });
         if let Some(id) = select.dtype.iter().find(|id| !is_known(id)) {
-            let all =
-                OPERATIONS.iter().flat_map(|operation| operation.precisions).map(|precision| precision.id);
+            let all = operations().flat_map(|operation| operation.precisions).map(|precision| precision.id);
             let near = nearest(id, all).unwrap_or("f32");
             return Err(Problem::usage(format!("unknown dtype `{id}`"), format!("did you mean `{near}`?")));
         }

@@ -17,15 +17,15 @@ callable that is timed::
     runner.serve()
 
 A file for `roofline run --python FILE` needs neither runner nor `serve`: `implementation` offers a
-function under the names of file and function.
+function under the names of file and function, and `operation` declares mathematics of one's own.
 
 Import this package before the library that is measured, so that the clock is bound before any
 other code runs.
 """
 
 from .errors import Unsupported
-from .file import implementation
+from .file import implementation, operation
 from .job import Job, Tensor
 from .runner import PROTOCOL, Runner
 
-__all__ = ["PROTOCOL", "Job", "Runner", "Tensor", "Unsupported", "implementation"]
+__all__ = ["PROTOCOL", "Job", "Runner", "Tensor", "Unsupported", "implementation", "operation"]

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from .errors import describe, place_of
+from .operation import Formula
 from .runner import Prepare, Runner, checked
 
 BROKEN_EXIT = 3
@@ -60,6 +61,44 @@ def implementation(
 
         _offered.append(offer)
         return prepare
+
+    return register
+
+
+def operation(
+    signature: str,
+    *,
+    bound: str,
+    name: str | None = None,
+    dtypes: str | Iterable[str] = ("f32",),
+    independent: str | Iterable[str] = (),
+    legal: str = "",
+    params: str = "",
+    flops: str = "",
+    may_be_nan: bool = False,
+) -> Callable[[Formula], Formula]:
+    """Declares an operation whose formula, in f64, is the decorated function; called as the function unless
+    `name` says otherwise. `Runner.operation` says more.
+    """
+
+    def register(formula: Formula) -> Formula:
+        own = kebab(name or formula.__name__)
+
+        def offer(runner: Runner, _provider: str) -> None:
+            runner.operation(
+                own,
+                signature,
+                bound=bound,
+                dtypes=dtypes,
+                independent=independent,
+                legal=legal,
+                params=params,
+                flops=flops,
+                may_be_nan=may_be_nan,
+            )(formula)
+
+        _offered.append(offer)
+        return formula
 
     return register
 

@@ -20,6 +20,7 @@ from .channel import MAX_LINE, PipeChannel, SocketChannel, open_channel
 from .errors import InvalidQuestion, MalformedLine, Misused, Unsupported, place_of, refusal
 from .job import SIZES, Job, Tensor, device_of, field, precision_of
 from .measure import MAX_SAMPLES, FloatMode, launch, visit
+from .operation import Formula, Operation, names
 
 PROTOCOL = 2
 MALFORMED_EXIT = 2
@@ -94,6 +95,7 @@ class Runner:
         self.notes = {"python": platform.python_version(), **(notes or {})}
         # By name, operation, kind of device and dtype.
         self._implementations: dict[tuple[str, str, str, str], Implementation] = {}
+        self._operations: dict[str, Operation] = {}
         self._floats = FloatMode()
         self._channel: SocketChannel | PipeChannel | None = None
         self._forget()
@@ -137,6 +139,37 @@ class Runner:
 
         return register
 
+    def operation(
+        self,
+        name: str,
+        signature: str,
+        *,
+        bound: str,
+        about: str | None = None,
+        dtypes: str | Iterable[str] = ("f32",),
+        independent: str | Iterable[str] = (),
+        legal: str = "",
+        params: str = "",
+        flops: str = "",
+        may_be_nan: bool = False,
+    ) -> Callable[[Formula], Formula]:
+        """Declares an operation whose formula is the decorated function.
+
+        The function takes the inputs of the signature as arrays of f64, and parameters by name; it returns
+        the outputs. `docs/bring-your-own/python-operation.md` says what the texts may be.
+        """
+        if name in self._operations:
+            raise ValueError(f"the operation `{name}` is declared twice")
+
+        def register(formula: Formula) -> Formula:
+            text = about if about is not None else (formula.__doc__ or "").strip().partition("\n")[0]
+            self._operations[name] = Operation(
+                name, text, signature, bound, names(dtypes), names(independent), legal, params, flops, may_be_nan, formula
+            )
+            return formula
+
+        return register
+
     def serve(self) -> NoReturn:
         """Answers questions until the conductor says `bye` or closes; then ends the process."""
         self._channel = open_channel()
@@ -174,7 +207,8 @@ class Runner:
         return ask != "bye"
 
     def _hello(self, _question: dict[str, Any]) -> dict[str, Any]:
-        return {
+        operations = [one.declaration() for one in self._operations.values()]
+        hello = {
             "protocol": PROTOCOL,
             "runner": self.name,
             "version": self.version,
@@ -182,18 +216,14 @@ class Runner:
             "offers": [one.offer() for one in dict.fromkeys(self._implementations.values())],
             "notes": self.notes,
         }
+        return hello | ({"operations": operations} if operations else {})
 
     def _prepare(self, question: dict[str, Any]) -> dict[str, Any]:
         self._release(question)
+        if question.get("purpose") is not None:
+            return self._prepare_reference(question)
         implementation = self._chosen(question)
-        places = field(question, "tensors", list)
-        with contextlib.ExitStack() as stack:
-            descriptors = self._descriptors(places, stack)
-            tensors = [Tensor(place, file) for place, file in zip(places, descriptors)]
-        written = [tensor.role == "output" for tensor in tensors]
-        if written != sorted(written):
-            raise InvalidQuestion("an input stands after an output")
-        job = Job(question, tensors)
+        job = self._job_of(question)
         if implementation.parallel:
             job.threads_used = job.threads
         call = implementation.call(job)
@@ -210,6 +240,27 @@ class Runner:
             "workspace_bytes": int(job.workspace_bytes),
             "notes": {str(key): str(value) for key, value in job.notes.items()},
         }
+
+    def _prepare_reference(self, question: dict[str, Any]) -> dict[str, Any]:
+        """A formula in the place of an implementation: in a process that is asked for nothing else."""
+        name = field(question, "operation", str)
+        operation = self._operations.get(name)
+        if operation is None or question["purpose"] not in ("reference", "evaluate"):
+            raise Unsupported(f"`{self.name}` declares no operation `{name}`")
+        job = self._job_of(question)
+        self._call, self._job, self._fresh = operation.call(job), job, False
+        return {}
+
+    def _job_of(self, question: dict[str, Any]) -> Job:
+        """The case of a question with its tensors mapped."""
+        places = field(question, "tensors", list)
+        with contextlib.ExitStack() as stack:
+            descriptors = self._descriptors(places, stack)
+            tensors = [Tensor(place, file) for place, file in zip(places, descriptors)]
+        written = [tensor.role == "output" for tensor in tensors]
+        if written != sorted(written):
+            raise InvalidQuestion("an input stands after an output")
+        return Job(question, tensors)
 
     def _chosen(self, question: dict[str, Any]) -> Implementation:
         name, operation = field(question, "implementation", str), field(question, "operation", str)

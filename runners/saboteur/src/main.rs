@@ -106,6 +106,7 @@ impl Runner for Saboteur {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             devices: cpu(),
             offers: ROWS.iter().flat_map(offers).collect(),
+            operations: Vec::new(),
             notes: BTreeMap::new(),
         }
     }

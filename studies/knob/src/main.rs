@@ -28,6 +28,7 @@ impl Runner for Knob {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             devices: cpu(),
             offers: offers.flat_map(|form| NAMES.iter().map(|name| offer(form, name))).collect(),
+            operations: Vec::new(),
             notes: BTreeMap::new(),
         }
     }

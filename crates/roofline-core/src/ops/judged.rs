@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::family::{Rowwise, elementwise, rowwise};
 use crate::fill::Fill;
+use crate::own::Own;
 use crate::tensor::View;
 
 /// How the outputs of an operation are judged.
@@ -21,6 +22,8 @@ pub enum Judged {
     Property(Property),
     /// Each form in a way of its own, by the name of its variant; [`Case::judged`] knows which.
     Forms(&'static [(&'static str, Judged)]),
+    /// Each element by what the process of a runner that declares the operation gives for it.
+    Own(&'static Own),
 }
 
 /// Functions that know what each element must be.
@@ -117,6 +120,7 @@ impl Judged {
             Judged::Elements(elements) => (elements.reference)(problem, output, wanted),
             Judged::Property(_) => Vec::new(),
             Judged::Forms(_) => problem.case.judged().reference(problem, output, wanted),
+            Judged::Own(own) => own.expected(problem, output, wanted),
         }
     }
 
@@ -128,6 +132,7 @@ impl Judged {
             Judged::Elements(elements) => (elements.reach)(problem, tensor, element),
             Judged::Property(_) => Vec::new(),
             Judged::Forms(_) => problem.case.judged().reach(problem, tensor, element),
+            Judged::Own(own) => own.reach(problem.case, tensor, element),
         }
     }
 
@@ -139,6 +144,7 @@ impl Judged {
             Judged::Elements(elements) => (elements.emulate)(problem, arithmetic),
             Judged::Property(property) => (property.example)(problem),
             Judged::Forms(_) => problem.case.judged().emulate(problem, arithmetic),
+            Judged::Own(own) => own.emulate(problem, arithmetic),
         }
     }
 

@@ -6,6 +6,7 @@ use super::{
     Allocations, Answer, Ask, Hello, Launched, MAX_LINE, OLDEST, Offer, Prepared, Question, Refusal, VERSION,
     Visited, excerpt, is_implementation,
 };
+use crate::own::{Declarer, Own};
 use crate::precision::is_id;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -23,6 +24,7 @@ const MOST_THREADS: u32 = 1 << 16;
 /// More memory than any machine has: a pebibyte.
 const MOST_BYTES: u64 = 1 << 50;
 const MOST_OFFERS: usize = 4096;
+const MOST_OPERATIONS: usize = 64;
 /// Dtypes and devices of an offer, devices of a runner, notes.
 const MOST_ENTRIES: usize = 64;
 /// Longest name or version, in bytes.
@@ -120,6 +122,13 @@ impl Answerable for Hello {
         names("devices", &self.devices)?;
         at_most("offers", self.offers.len(), MOST_OFFERS)?;
         self.offers.iter().try_for_each(check_offer)?;
+        at_most("operations", self.operations.len(), MOST_OPERATIONS)?;
+        for declaration in &self.operations {
+            // Whether it can be brought along depends on the others; whether it can be meant does not.
+            let parsed = Own::parse(declaration.clone(), Declarer::default(), |_, _, _| Err(String::new()));
+            let name = excerpt(declaration.name.as_bytes());
+            parsed.map_err(|why| Breach(format!("declares the operation {name}: {why}")))?;
+        }
         check_notes(&self.notes)
     }
 }

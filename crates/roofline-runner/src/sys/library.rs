@@ -5,7 +5,7 @@
 
 use super::tensor::{Input, Output};
 use roofline_core::dtype::Dtype;
-use roofline_core::protocol::Place;
+use roofline_core::protocol::{Declaration, Place};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -98,6 +98,7 @@ struct RawOfferThree {
     params: *const c_char,
 }
 
+/// The table of all interfaces.
 #[repr(C)]
 struct RawLibrary {
     interface: u32,
@@ -107,11 +108,44 @@ struct RawLibrary {
     offer_count: usize,
 }
 
+/// The table of interface 4.
+#[repr(C)]
+struct RawLibraryFour {
+    one: RawLibrary,
+    operations: *const RawOperation,
+    operation_count: usize,
+}
+
+#[repr(C)]
+struct RawOperation {
+    name: *const c_char,
+    signature: *const c_char,
+    bound: *const c_char,
+    reference: Option<Compute>,
+    about: *const c_char,
+    dtypes: *const c_char,
+    independent: *const c_char,
+    legal: *const c_char,
+    params: *const c_char,
+    flops: *const c_char,
+    evaluate: Option<Compute>,
+    may_be_nan: i32,
+}
+
 /// What a library declares, copied and not yet checked.
 #[derive(Debug)]
 pub(crate) struct Declared {
     pub(crate) version: Option<String>,
     pub(crate) offers: Vec<DeclaredOffer>,
+    pub(crate) operations: Vec<DeclaredOperation>,
+}
+
+/// An operation of the library's own.
+#[derive(Debug)]
+pub(crate) struct DeclaredOperation {
+    pub(crate) texts: Declaration,
+    pub(crate) reference: Option<Functions>,
+    pub(crate) evaluate: Option<Functions>,
 }
 
 #[derive(Debug)]
@@ -175,7 +209,7 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
              `roofline header` prints the one to build with"
         ));
     }
-    // SAFETY: a table of a known version, by the line above; the table itself is the same in all of them.
+    // SAFETY: a table of a known version, by the line above; it begins alike in all of them.
     let table = unsafe { &*table };
     let count = table.offer_count;
     if count > MOST_OFFERS || (table.offers.is_null() && count > 0) {
@@ -199,7 +233,46 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
             .map(|row| declared(&row.two.one, row.two.condition, row.params))
             .collect(),
     };
-    Ok(Declared { version: text(table.version), offers })
+    let operations = if theirs >= 4 {
+        // SAFETY: a table of interface 4 is that much longer.
+        let table = unsafe { &*std::ptr::from_ref(table).cast::<RawLibraryFour>() };
+        let count = table.operation_count;
+        if count > MOST_OFFERS || (table.operations.is_null() && count > 0) {
+            return Err(format!("its table of operations is broken: {count} rows at {:p}", table.operations));
+        }
+        // SAFETY: not null where there are any; the library promises that many, which last.
+        let rows =
+            if count > 0 { unsafe { std::slice::from_raw_parts(table.operations, count) } } else { &[] };
+        rows.iter().map(declared_operation).collect()
+    } else {
+        Vec::new()
+    };
+    Ok(Declared { version: text(table.version), offers, operations })
+}
+
+fn declared_operation(row: &RawOperation) -> DeclaredOperation {
+    let or_empty = |pointer| text(pointer).unwrap_or_default();
+    let list = |pointer| -> Vec<String> {
+        let words = or_empty(pointer);
+        words.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+    };
+    let functions = |launch| Functions { launch, prepare: None, release: None };
+    DeclaredOperation {
+        texts: Declaration {
+            name: or_empty(row.name),
+            about: or_empty(row.about),
+            signature: or_empty(row.signature),
+            bound: or_empty(row.bound),
+            dtypes: list(row.dtypes),
+            independent: list(row.independent),
+            legal: or_empty(row.legal),
+            params: or_empty(row.params),
+            flops: or_empty(row.flops),
+            may_be_nan: row.may_be_nan != 0,
+        },
+        reference: row.reference.map(functions),
+        evaluate: row.evaluate.map(functions),
+    }
 }
 
 fn declared(row: &RawOffer, condition: *const c_char, params: *const c_char) -> DeclaredOffer {

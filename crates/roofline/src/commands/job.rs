@@ -14,6 +14,9 @@ use roofline_core::protocol::Offer;
 use std::process::ExitCode;
 
 pub fn run(args: &Job) -> Result<ExitCode, Problem> {
+    if parse_row(&args.row).is_err() {
+        offers::bring_named(&args.places, Some(offers::HELLO))?;
+    }
     let (case, implementation) =
         parse_row(&args.row).map_err(|error| Problem::usage(error.to_string(), error.hint))?;
     let memory = roofline_run::half_of_memory(&Machine::read());

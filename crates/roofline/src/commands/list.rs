@@ -6,7 +6,7 @@ use crate::error::Problem;
 use crate::{places, select};
 use roofline_conductor::plan::is_limit;
 use roofline_core::case::number;
-use roofline_core::ops::OPERATIONS;
+use roofline_core::ops;
 use roofline_core::protocol::Hello;
 use roofline_report::{FOLDERS, FORMATS, READERS};
 use std::collections::BTreeMap;
@@ -14,6 +14,8 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 pub fn run(args: &List) -> Result<ExitCode, Problem> {
+    // What a file declares is known once it was asked.
+    offers::bring_named(&args.places, None)?;
     let names: Vec<&String> = args.select.select.iter().collect();
     if let (What::Suites | What::Devices | What::Formats, Some(word)) = (args.what, names.first()) {
         let why = format!("`{word}`: operations and cases do not select here");
@@ -66,7 +68,7 @@ fn is_wanted(forms: &[(&str, &str)], name: &str) -> bool {
 fn operations(forms: &[(&str, &str)]) -> String {
     let mut text = String::new();
     for operation in
-        OPERATIONS.iter().filter(|operation| operation.forms().any(|form| is_wanted(forms, &form)))
+        ops::operations().filter(|operation| operation.forms().any(|form| is_wanted(forms, &form)))
     {
         let axes: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
         let _ = writeln!(text, "{:<10} {}", operation.name, operation.about);

@@ -106,12 +106,13 @@ fn check_program(run: &Run) -> Result<(), Problem> {
 fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<ExitCode, Problem> {
     let format =
         Format::find(&args.format).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
-    let cases = select::cases(&args.select)?;
     let specs = places::runners(&args.places)?;
     let machine = Machine::read();
     let limits =
         Limits { patience: args.timeout, memory: args.memory.unwrap_or_else(|| half_of_memory(&machine)) };
     let may_ask = (!args.dry_run).then_some(limits);
+    offers::bring(&args.places, &specs, may_ask)?;
+    let cases = select::cases(&args.select)?;
     let patterns = patterns_with_hub(&args.implementation, args.against.as_deref());
     let runners = offers::needed(&places_with_hub(args, &specs), &patterns, &specs, may_ask)?;
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();

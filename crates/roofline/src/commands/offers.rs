@@ -5,6 +5,7 @@ use crate::error::Problem;
 use crate::places;
 use roofline_conductor::offers::{OfferCache, ask};
 use roofline_conductor::plan::RunnerOffers;
+use roofline_conductor::references;
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
 use roofline_core::protocol::{Hello, Offer};
@@ -25,6 +26,38 @@ pub fn known(spec: &RunnerSpec, places: &Places) -> Option<Hello> {
     OfferCache::read(&places::offers_file(places)).get(spec).cloned()
 }
 
+/// Makes the operations known that runners declare which the command line names: before the first case is read.
+///
+/// Without `limits` none is started, and only what is remembered is known.
+pub fn bring(places: &Places, specs: &[RunnerSpec], limits: Option<Limits>) -> Result<(), Problem> {
+    let is_named = |spec: &&RunnerSpec| !spec.is_built_in() && is_needed(spec, places, &[]);
+    let mut hellos = Vec::new();
+    for spec in specs.iter().filter(is_named) {
+        let hello = match (known(spec, places), limits) {
+            (None, Some(limits)) => Some(asked(spec, places, limits)?),
+            (known, _) => known,
+        };
+        hellos.extend(hello.map(|hello| (spec.name.as_str(), hello)));
+    }
+    references::bring(hellos.iter().map(|(runner, hello)| (*runner, hello)))
+        .map_err(|why| Problem::usage(why, "mend it where it is declared"))
+}
+
+/// The same for commands that need no other runner.
+pub fn bring_named(places: &Places, limits: Option<Limits>) -> Result<(), Problem> {
+    if places.python.is_empty() && places.lib.is_empty() && places.runner.is_empty() {
+        return Ok(());
+    }
+    bring(places, &places::runners(places)?, limits)
+}
+
+/// Asks a runner, or says what to do about it.
+fn asked(spec: &RunnerSpec, places: &Places, limits: Limits) -> Result<Hello, Problem> {
+    let mut cache = OfferCache::read(&places::offers_file(places));
+    learn(spec, &mut cache, &places::offers_file(places), limits)
+        .map_err(|why| Problem::nothing(format!("runner `{}`: {why}", spec.name), spec.hint.clone()))
+}
+
 /// The runners that a selection of implementations needs, with their offers.
 ///
 /// The built-in runner takes part unless patterns leave it out; others when a pattern or `--runner` names them.
@@ -43,12 +76,7 @@ pub fn needed(
     for spec in specs.iter().filter(|spec| is_needed(spec, places, patterns)) {
         let hello = match (known(spec, places), limits) {
             (Some(hello), _) => hello,
-            (None, Some(limits)) => {
-                let mut cache = OfferCache::read(&places::offers_file(places));
-                learn(spec, &mut cache, &places::offers_file(places), limits).map_err(|why| {
-                    Problem::nothing(format!("runner `{}`: {why}", spec.name), spec.hint.clone())
-                })?
-            }
+            (None, Some(limits)) => asked(spec, places, limits)?,
             (None, None) => {
                 let why = format!("runner `{}` was never asked what it offers", spec.name);
                 return Err(Problem::nothing(why, "`roofline runners` starts it and asks"));

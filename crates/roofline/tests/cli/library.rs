@@ -209,7 +209,7 @@ fn what_is_no_library_of_kernels_is_refused_with_the_reason() {
         (
             table,
             "static const roofline_library library = {7",
-            "was built for interface 7 of roofline.h, this roofline has 3",
+            "was built for interface 7 of roofline.h, this roofline has 4",
         ),
         ("return &library;", "(void)&library; return NULL;", "`roofline_offers` returned NULL"),
         ("\"7.1\", offers", "\"7.1\", NULL", "its table of offers is broken: 9 rows"),

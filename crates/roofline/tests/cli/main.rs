@@ -16,6 +16,7 @@ mod library;
 mod listing;
 mod machine;
 mod mistakes;
+mod own_operation;
 #[path = "../page/mod.rs"]
 mod page;
 mod peers;
