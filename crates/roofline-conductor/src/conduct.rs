@@ -354,7 +354,7 @@ fn record(
         why,
         reproduce: reproduce(case, lane, options, status),
         work: case.footprint().map(|_| (case.operation.work)(case)).unwrap_or_default(),
-        gate: Gate { replay: replay(lane, options), ..lane.gate.clone() },
+        gate: Gate { replay: replay(case, lane, options), ..lane.gate.clone() },
         samples: std::mem::take(&mut lane.samples),
         rounds,
         evidence: Evidence { checks: lane.checks(), ..lane.evidence.clone() },
@@ -375,7 +375,7 @@ fn record(
 fn reproduce(case: &Case, lane: &Lane, options: &Options, status: Status) -> String {
     let verb = if options.budget.is_some() { "run" } else { "check" };
     let mut command = format!("roofline {verb} {case} -i {}", lane.seat.implementation);
-    command += &runner_option(lane, options);
+    command += &runner_options(case, lane, options);
     match status {
         Status::Timeout => command += &format!(" --timeout {}ms", options.limits.patience.as_millis()),
         Status::OutOfMemory => command += &format!(" --memory {}", options.limits.memory),
@@ -384,24 +384,32 @@ fn reproduce(case: &Case, lane: &Lane, options: &Options, status: Status) -> Str
     command + &format!(" --seed {}", options.seed)
 }
 
-/// The option that brings a row's runner into a command.
-fn runner_option(lane: &Lane, options: &Options) -> String {
-    if lane.seat.runner == "cpu" {
+/// The options that bring a row's runner into a command, and the one that declares its operation.
+fn runner_options(case: &Case, lane: &Lane, options: &Options) -> String {
+    let declarer = match case.operation.judged {
+        Judged::Own(own) if own.by.runner != lane.seat.runner => runner_option(&own.by.runner, options),
+        _ => String::new(),
+    };
+    runner_option(&lane.seat.runner, options) + &declarer
+}
+
+fn runner_option(runner: &str, options: &Options) -> String {
+    if runner == "cpu" {
         return String::new();
     }
-    let spec = options.runners.iter().find(|spec| spec.name == lane.seat.runner);
+    let spec = options.runners.iter().find(|spec| spec.name == runner);
     match spec.and_then(|spec| spec.named.as_ref()) {
         Some((option, path)) => format!(" {option} {}", quoted(&path.display().to_string())),
-        None => format!(" --runner {}", lane.seat.runner),
+        None => format!(" --runner {runner}"),
     }
 }
 
 /// The command that writes the tensors of a failure in the gate as files.
-fn replay(lane: &Lane, options: &Options) -> String {
+fn replay(of: &Case, lane: &Lane, options: &Options) -> String {
     let Some(seen) = lane.failure.as_ref().and_then(|failure| failure.seen_on.as_deref()) else {
         return String::new();
     };
     let SeenOn { case, placement, fill, seed } = seen;
-    let row = format!("{case}@{}{}", lane.seat.implementation, runner_option(lane, options));
+    let row = format!("{case}@{}{}", lane.seat.implementation, runner_options(of, lane, options));
     format!("roofline job {row} --placement {placement} --fill {fill} --seed {seed}")
 }

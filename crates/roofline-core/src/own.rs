@@ -89,6 +89,14 @@ pub struct Declarer {
     pub version: String,
 }
 
+/// A parameter as it was declared.
+#[derive(Clone, Debug, PartialEq)]
+struct Number {
+    name: String,
+    default: f64,
+    range: (f64, f64),
+}
+
 /// A declaration that can be meant.
 #[derive(Debug)]
 pub struct Own {
@@ -99,7 +107,7 @@ pub struct Own {
     axes: Vec<String>,
     flops: Option<Expression>,
     legal: Condition,
-    params: Vec<(String, f64, (f64, f64))>,
+    params: Vec<Number>,
     precisions: Vec<Precision>,
     ask: Asked,
 }
@@ -147,11 +155,11 @@ impl Own {
         };
         let axes: Vec<Axis> =
             own.axes.iter().map(|name| Axis { name, about: String::leak(about(name)) }).collect();
-        let param = |(name, default, range): &'static (String, f64, (f64, f64))| Param {
-            name,
+        let param = |number: &'static Number| Param {
+            name: &number.name,
             about: "a number of the formula",
-            default: *default,
-            range: *range,
+            default: number.default,
+            range: number.range,
         };
         let params: Vec<Param> = own.params.iter().map(param).collect();
         Operation {
@@ -361,7 +369,7 @@ fn known_axis(axis: &str, axes: &[String]) -> Result<(), String> {
 }
 
 /// Reads `eps = 1e-5 within 0 1, alpha = 2`.
-fn parse_params(text: &str) -> Result<Vec<(String, f64, (f64, f64))>, String> {
+fn parse_params(text: &str) -> Result<Vec<Number>, String> {
     let mut words = Words::of(text)?;
     let mut params = Vec::new();
     while !words.is_done() {
@@ -379,7 +387,7 @@ fn parse_params(text: &str) -> Result<Vec<(String, f64, (f64, f64))>, String> {
         if !(range.0..=range.1).contains(&default) {
             return Err(format!("`{name}` is {default}, which is not within {} {}", range.0, range.1));
         }
-        params.push((name, default, range));
+        params.push(Number { name, default, range });
     }
     match params.len() {
         count if count > MOST_PARAMS => Err(format!("{count} parameters; {MOST_PARAMS} is the limit")),

@@ -70,6 +70,24 @@ fn a_shared_library() {
 }
 
 #[test]
+fn an_operation_in_a_shared_library() {
+    let [header, measured, wrong] = &follow("c-operation.md")[..] else { panic!("three blocks of commands") };
+    assert_eq!(header, "");
+    let rows: Vec<&str> = measured.lines().filter(|line| line.contains("mine/eight")).collect();
+    assert_eq!(rows.len(), 2, "checked and measured: {measured}");
+    for row in rows {
+        assert!(
+            row.starts_with("gemv/f32/rows=256,cols=1000") && row.trim_end().ends_with("ok"),
+            "{measured}"
+        );
+    }
+    assert!(measured.contains("of limit") && measured.contains("weaker: bound"), "{measured}");
+    for part in ["wrong: gemv/f32/rows=256,cols=1000@mine/eight", "worst: at [", "expected ", "--lib /"] {
+        assert!(wrong.contains(part), "`{part}` is not in:\n{wrong}");
+    }
+}
+
+#[test]
 fn any_program() {
     let [printed] = &follow("program.md")[..] else { panic!("one block of commands") };
     assert!(row(printed, "mine ").contains("present   1.0"), "{printed}");

@@ -188,6 +188,6 @@ mod tests {
             let error = Expression::parse(text).unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
         }
-        assert!(Expression::parse(&"rows + ".repeat(20).trim_end_matches(" + ")).is_err());
+        assert!(Expression::parse("rows + ".repeat(20).trim_end_matches(" + ")).is_err());
     }
 }

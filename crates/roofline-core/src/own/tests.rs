@@ -187,12 +187,13 @@ fn a_reference_that_gives_nothing_to_judge_by_ends_the_case() {
 
 #[test]
 fn declarations_that_cannot_be_meant_are_refused_with_the_reason() {
-    let refused = |change: fn(&mut Declaration)| {
+    type Change = fn(&mut Declaration);
+    let refused = |change: Change| {
         let mut declaration = gemv();
         change(&mut declaration);
         Own::parse(declaration, Declarer::default(), product).unwrap_err()
     };
-    let cases: [(fn(&mut Declaration), &str); 19] = [
+    let cases: [(Change, &str); 19] = [
         (|d| d.name = "Gemv".to_owned(), "lowercase"),
         (
             |d| d.signature = "a[rows, cols] -> y[row]".to_owned(),

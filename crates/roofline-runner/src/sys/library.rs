@@ -209,6 +209,7 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
              `roofline header` prints the one to build with"
         ));
     }
+    let start = table;
     // SAFETY: a table of a known version, by the line above; it begins alike in all of them.
     let table = unsafe { &*table };
     let count = table.offer_count;
@@ -235,15 +236,18 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
     };
     let operations = if theirs >= 4 {
         // SAFETY: a table of interface 4 is that much longer.
-        let table = unsafe { &*std::ptr::from_ref(table).cast::<RawLibraryFour>() };
+        let table = unsafe { &*start.cast::<RawLibraryFour>() };
         let count = table.operation_count;
         if count > MOST_OFFERS || (table.operations.is_null() && count > 0) {
             return Err(format!("its table of operations is broken: {count} rows at {:p}", table.operations));
         }
-        // SAFETY: not null where there are any; the library promises that many, which last.
-        let rows =
-            if count > 0 { unsafe { std::slice::from_raw_parts(table.operations, count) } } else { &[] };
-        rows.iter().map(declared_operation).collect()
+        if count == 0 {
+            Vec::new()
+        } else {
+            // SAFETY: not null, by the lines above; the library promises that many rows, which last.
+            let rows = unsafe { std::slice::from_raw_parts(table.operations, count) };
+            rows.iter().map(declared_operation).collect()
+        }
     } else {
         Vec::new()
     };

@@ -127,7 +127,7 @@ fn a_declaration_that_cannot_be_meant_is_told_before_anything_runs() {
         ("\"dot(cols)\"", "\"loose\"", "there is no `loose`"),
         ("\"dot(cols)\"", "\"calibrated\"", "`evaluate` is NULL"),
         (".reference = reference", ".legal = \"\"", "`reference` is NULL"),
-        (".name = \"gemv\"", ".name = \"matmul\"", "there is one of this name already"),
+        (".name = \"gemv\"", ".name = \"matmul\"", "there is one of the name `matmul` already"),
         (".name = \"gemv\"", ".name = NULL", "a name is lowercase"),
         ("operations, 1}", "NULL, 1}", "its table of operations is broken"),
         ("\"rows\"", "\"cols\"", "`cols` is independent only as"),
@@ -173,7 +173,7 @@ fn a_name_is_declared_once() {
     std::fs::copy(scene.path("mine.so"), scene.path("yours.so")).unwrap();
     scene
         .call_with_store(&format!("check {CASE} --lib ./mine.so --lib ./yours.so"))
-        .complains(2, &["operation `gemv`: there is one of this name already"]);
+        .complains(2, &["operation `gemv`: there is one of the name `gemv` already"]);
 }
 
 const FILE: &str = r#"
@@ -273,7 +273,7 @@ fn a_formula_that_is_none_is_told_with_its_line() {
     assert!(row["why"].as_str().unwrap().contains("the gate's self-test failed"), "{row}");
     for (from, to, why) in [
         ("dot(cols)", "dot(col)", "declares the operation \"gemv\": its bound: there is no axis `col`"),
-        ("def gemv(", "def softmax(", "there is one of this name already"),
+        ("def gemv(", "def softmax(", "there is one of the name `softmax` already"),
     ] {
         let code = if from.starts_with("def") { 2 } else { 5 };
         check_file(&scene, &python, &file.replace(from, to), CASE).complains(code, &[why]);

@@ -53,6 +53,36 @@ fn the_page_works() {
     assert_eq!(ran, 3, "the page has three blocks of commands");
 }
 
+#[test]
+fn the_page_of_operations_works() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bring-your-own/python-operation.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let scene = Scene::away();
+    let mut printed = Vec::new();
+    for block in blocks(&page) {
+        if let Some(path) = block.file() {
+            scene.write(path, &block.text);
+        }
+        if !block.is_shell() {
+            continue;
+        }
+        let outcome = scene.shell(&format!("set -e\n{}", block.text));
+        if crate::install::no_index(&outcome) {
+            return;
+        }
+        printed.push(outcome.exits(block.exit()).stdout);
+    }
+    let [measured, wrong] = &printed[..] else { panic!("two blocks of commands") };
+    let rows: Vec<&str> = measured.lines().filter(|line| line.contains("mine/product")).collect();
+    assert_eq!(rows.len(), 2, "checked and measured: {measured}");
+    assert!(rows.iter().all(|row| row.trim_end().ends_with("ok")), "{measured}");
+    assert!(measured.contains("of limit") && measured.contains("weaker: bound"), "{measured}");
+    let reproduce = wrong.lines().find_map(|line| line.trim().strip_prefix("reproduce: "));
+    let again = scene.shell(reproduce.expect("a command that shows it again")).exits(4);
+    let worst = |text: &str| text.lines().find(|line| line.contains("worst: ")).map(str::to_owned);
+    assert!(worst(wrong).is_some() && worst(&again.stdout) == worst(wrong), "{wrong}\n{}", again.stdout);
+}
+
 /// The message that the page shows, but for its worst element, whose digits are the library's, and for where the
 /// file lies.
 fn message(page: &str) -> Vec<&str> {
