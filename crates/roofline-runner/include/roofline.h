@@ -130,12 +130,13 @@ typedef struct {
     const char *version;  /* of what is measured; NULL: a checksum of the file stands for it */
     const roofline_offer *offers;
     size_t offer_count;
-    const roofline_operation *operations; /* since interface 4 */
-    size_t operation_count;
 } roofline_library;
 
-/* The one function that a library exports. What it returns stays valid. */
+/* The one function that every library exports. What it returns stays valid. */
 __attribute__((visibility("default"))) const roofline_library *roofline_offers(void);
+
+/* One more that a library with operations of its own exports, since interface 4: they, and how many. */
+__attribute__((visibility("default"))) const roofline_operation *roofline_operations(size_t *count);
 
 #ifdef __cplusplus
 }

@@ -98,7 +98,6 @@ struct RawOfferThree {
     params: *const c_char,
 }
 
-/// The table of all interfaces.
 #[repr(C)]
 struct RawLibrary {
     interface: u32,
@@ -108,14 +107,7 @@ struct RawLibrary {
     offer_count: usize,
 }
 
-/// The table of interface 4.
-#[repr(C)]
-struct RawLibraryFour {
-    one: RawLibrary,
-    operations: *const RawOperation,
-    operation_count: usize,
-}
-
+/// An operation of interface 4.
 #[repr(C)]
 struct RawOperation {
     name: *const c_char,
@@ -209,8 +201,7 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
              `roofline header` prints the one to build with"
         ));
     }
-    let start = table;
-    // SAFETY: a table of a known version, by the line above; it begins alike in all of them.
+    // SAFETY: a table of a known version, by the line above; the table itself is the same in all of them.
     let table = unsafe { &*table };
     let count = table.offer_count;
     if count > MOST_OFFERS || (table.offers.is_null() && count > 0) {
@@ -234,24 +225,31 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
             .map(|row| declared(&row.two.one, row.two.condition, row.params))
             .collect(),
     };
-    let operations = if theirs >= 4 {
-        // SAFETY: a table of interface 4 is that much longer.
-        let table = unsafe { &*start.cast::<RawLibraryFour>() };
-        let count = table.operation_count;
-        if count > MOST_OFFERS || (table.operations.is_null() && count > 0) {
-            return Err(format!("its table of operations is broken: {count} rows at {:p}", table.operations));
-        }
-        if count == 0 {
-            Vec::new()
-        } else {
-            // SAFETY: not null, by the lines above; the library promises that many rows, which last.
-            let rows = unsafe { std::slice::from_raw_parts(table.operations, count) };
-            rows.iter().map(declared_operation).collect()
-        }
-    } else {
-        Vec::new()
-    };
+    let operations = if theirs >= 4 { operations(handle)? } else { Vec::new() };
     Ok(Declared { version: text(table.version), offers, operations })
+}
+
+/// What `roofline_operations` of an open library returns, where it has one.
+fn operations(handle: *mut c_void) -> Result<Vec<DeclaredOperation>, String> {
+    // SAFETY: an open handle and a name that ends in a zero.
+    let symbol = unsafe { libc::dlsym(handle, c"roofline_operations".as_ptr()) };
+    if symbol.is_null() {
+        return Ok(Vec::new());
+    }
+    type Operations = unsafe extern "C-unwind" fn(*mut usize) -> *const RawOperation;
+    // SAFETY: the name belongs to the interface, which gives it this type.
+    let operations = unsafe { std::mem::transmute::<*mut c_void, Operations>(symbol) };
+    let mut count = 0;
+    // SAFETY: a place for the count, as the interface says; what else it does is the library's.
+    let rows = unsafe { operations(&raw mut count) };
+    if count > MOST_OFFERS || (rows.is_null() && count > 0) {
+        return Err(format!("its table of operations is broken: {count} rows at {rows:p}"));
+    }
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: not null, by the lines above; the library promises that many rows, which last.
+    Ok(unsafe { std::slice::from_raw_parts(rows, count) }.iter().map(declared_operation).collect())
 }
 
 fn declared_operation(row: &RawOperation) -> DeclaredOperation {
