@@ -18,7 +18,7 @@ const RECIPES: [&str; 5] = ["An operation", "An implementation", "A runner", "A 
 /// A recipe with more lines than this is no longer a thing one adds in passing.
 const MOST_LINES: usize = 60;
 
-const CASE: &str = "mul/f32/rows=64,cols=1000";
+const CASE: &str = "square/f32/rows=64,cols=1000";
 
 #[test]
 fn recipes_are_short() {
@@ -52,11 +52,11 @@ fn recipes_work() {
         succeed(command.current_dir(&tree).args(arguments), "follow CONTRIBUTING.md by hand to see it")
     };
 
-    assert!(roofline(&["list", "ops"]).contains("mul "), "the operation is not listed");
-    let cases = roofline(&["list", "cases", "--suite", "products"]);
+    assert!(roofline(&["list", "ops"]).contains("square "), "the operation is not listed");
+    let cases = roofline(&["list", "cases", "--suite", "squares"]);
     let cases: Vec<&str> = cases.lines().collect();
     assert_eq!(cases.len(), 10, "{cases:?}");
-    for case in ["mul/bf16/rows=64,cols=17", "mul/f32/rows=1024,cols=1024/threads=2"] {
+    for case in ["square/bf16/rows=64,cols=17", "square/f32/rows=1024,cols=1024/threads=2"] {
         assert!(cases.contains(&case), "the suite lacks {case}: {cases:?}");
     }
 
@@ -68,7 +68,7 @@ fn recipes_work() {
     };
     let report = check(&[CASE, "-i", "cpu/*,mine/*"], "json");
     assert_eq!(statuses(&report), expected(&["cpu/plain", "mine/map"]), "{report}");
-    let report = check(&["mul/bf16/rows=64,cols=1000", "mul/f16/rows=3,cols=17"], "json");
+    let report = check(&["square/bf16/rows=64,cols=1000", "square/f16/rows=3,cols=17"], "json");
     assert_eq!(statuses(&report), expected(&["cpu/plain"]), "{report}");
     let report = check(&[CASE], "tsv");
     assert_eq!(report, format!("{CASE}\tcpu/plain\tok\t\n"));
