@@ -53,7 +53,7 @@ pub fn study(bench: &Bench, shapes: usize, seed: u64, mut report: impl FnMut(&st
     }
     for (case, fill) in policed() {
         let calibration = calibrate(&case, fill, draws.bits());
-        outcome.lower_rows += usize::from(calibration.has_lower());
+        outcome.lower_rows += usize::from(calibration.has_lower);
         if !calibration.is_sound() {
             outcome.missed.push(format!("{case}, {fill} inputs, emulated: {calibration:?}"));
         }

@@ -89,9 +89,14 @@ impl Walked {
 
     /// Error of the sum, its terms being exact.
     pub fn error(&self) -> f64 {
+        self.error_where(self.walk.order_matters)
+    }
+
+    /// The same, where it is known only now whether the order of the terms matters.
+    pub fn error_where(&self, order_matters: bool) -> f64 {
         let Accumulator { promoted, .. } = self.walk.accumulator;
         let (inner, outer) = (self.walk.accumulator.unit_roundoff(), Dtype::F32.unit_roundoff());
-        if self.walk.order_matters {
+        if order_matters {
             let block = promoted.unwrap_or(self.length).min(self.length);
             let blocks = promoted.map_or(0, |promoted| self.length / promoted);
             (inner * block as f64 + outer * blocks as f64) * self.magnitude

@@ -2,15 +2,20 @@
 //!
 //! [`elementwise`] and [`rowwise`] turn a formula over [`Number`](crate::number::Number)s into expected values
 //! with their bounds, into emulated kernels, reach and work. An ordinary operation is the formula, its name, and
-//! what differs from the family's row.
+//! what differs from the family's row. [`movement`] has places in place of a formula, and [`whole`] takes the inputs
+//! as they are, for what is neither an element nor a line.
 
 pub mod elementwise;
+pub mod movement;
 pub mod rowwise;
 mod space;
+pub mod whole;
 
 pub use elementwise::Element;
+pub use movement::Movement;
 pub use rowwise::{Along, Line, Rowwise};
 pub use space::Space;
+pub use whole::Whole;
 
 use crate::case::Case;
 use crate::number::Counts;
@@ -19,7 +24,7 @@ use crate::tensor::Role;
 use crate::units::Bytes;
 
 /// Work of `times` evaluations of a formula, with each input read and each output written once.
-fn work(case: &Case, counts: Counts, times: u64) -> Work {
+pub fn work(case: &Case, counts: Counts, times: u64) -> Work {
     let tensors = (case.operation.tensors)(case);
     let bytes = |is_meant: fn(Role) -> bool| {
         let meant = tensors.iter().filter(|tensor| is_meant(tensor.role));

@@ -1,6 +1,7 @@
 //! A case with content, what its outputs must be, and the judge over all of them.
 
 use crate::arithmetic::Arithmetic;
+use crate::bound::rounding;
 use crate::case::Case;
 use crate::fill::Fill;
 use crate::format;
@@ -103,6 +104,35 @@ impl<'a> Instance<'a> {
             bytes
         };
         self.outputs.iter().zip(outputs).map(write).collect()
+    }
+
+    /// The squared errors of an output's elements that have one, together, and how many those are.
+    pub(crate) fn squares(&self, output: usize, values: &[f64]) -> (f64, usize) {
+        let errors = values.iter().zip(&self.expected[output]).map(|(y, expected)| y - expected.value);
+        let squares = errors.map(|error| error * error).filter(|square| square.is_finite());
+        squares.fold((0.0, 0), |(all, count), square| (all + square, count + 1))
+    }
+
+    /// Whether outputs are wrong by more than the rounding to their type and a spread that is given for each. What is
+    /// less may pass, whoever leaves it.
+    pub(crate) fn shows(&self, outputs: &[Vec<f64>], spread: &[f64]) -> bool {
+        if self.expected.iter().all(Vec::is_empty) {
+            return self.differing(outputs, &self.honest()) > 0;
+        }
+        let written = self.written(outputs);
+        let shows = |output: usize, tensor: &Tensor| {
+            let is_wrong = |(index, expected): (usize, &Expected)| {
+                let (got, value) = (tensor.dtype.read(&written[output], index), expected.value);
+                let right = tensor.dtype.format().map_or(value, |format| format.round(value));
+                if got == right || got.is_nan() && right.is_nan() {
+                    return false;
+                }
+                let is_finite = got.is_finite() && right.is_finite();
+                !is_finite || (got - value).abs() > rounding(tensor.dtype, value) + spread[output]
+            };
+            self.expected[output].iter().enumerate().any(is_wrong)
+        };
+        self.outputs.iter().enumerate().any(|(output, tensor)| shows(output, tensor))
     }
 
     /// Elements that two kernels leave otherwise; one NaN is as good as another.

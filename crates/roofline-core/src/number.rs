@@ -10,6 +10,7 @@ use crate::bound::{self, Walk};
 use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
+use std::borrow::Borrow;
 use std::cell::Cell;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -80,54 +81,62 @@ impl Steps {
     }
 
     /// The sum of terms, in whatever order.
-    pub fn sum<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
-        self.count(|counts| counts.simple += terms.len() as u64);
-        self.total(terms)
+    ///
+    /// Terms may come one by one: a sum over all of a large tensor does not hold them.
+    pub fn sum<'a, T: Borrow<Number<'a>>>(&'a self, terms: impl IntoIterator<Item = T>) -> Number<'a> {
+        self.total(terms.into_iter().map(|term| *term.borrow()), |counts| counts.simple += 1)
     }
 
     /// The sum of products, fused.
-    pub fn dot<'a>(&'a self, left: &[Number<'a>], right: &[Number<'a>]) -> Number<'a> {
-        self.count(|counts| counts.multiply_adds += left.len() as u64);
-        let products: Vec<Number> = left
-            .iter()
-            .zip(right)
-            .map(|(a, b)| {
-                let inherited = a.value.abs() * b.error() + b.value.abs() * a.error();
-                let emulated = a.emulated * b.emulated;
-                Number { value: a.value * b.value, inherited, rounding: 0.0, emulated, steps: self }
-            })
-            .collect();
-        self.total(&products)
+    pub fn dot<'a, T: Borrow<Number<'a>>>(
+        &'a self,
+        left: impl IntoIterator<Item = T>,
+        right: impl IntoIterator<Item = T>,
+    ) -> Number<'a> {
+        let products = left.into_iter().zip(right).map(|(a, b)| {
+            let (a, b) = (a.borrow(), b.borrow());
+            let inherited = a.value.abs() * b.error() + b.value.abs() * a.error();
+            let emulated = a.emulated * b.emulated;
+            Number { value: a.value * b.value, inherited, rounding: 0.0, emulated, steps: self }
+        });
+        self.total(products, |counts| counts.multiply_adds += 1)
     }
 
-    fn total<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
-        // Sums of whole numbers are exact.
-        let repeats = self.repeats && terms.iter().any(|term| term.value.fract() != 0.0);
-        let walk = Walk { order_matters: self.walk.order_matters || repeats, ..self.walk };
-        let mut walked = walk.start();
-        let (mut errors, mut squares) = (0.0, 0.0);
+    fn total<'a>(&'a self, terms: impl Iterator<Item = Number<'a>>, count: fn(&mut Counts)) -> Number<'a> {
+        let mut walked = self.walk.start();
+        let (mut errors, mut squares, mut is_whole) = (0.0, 0.0, true);
+        let mut kept: Vec<f64> = Vec::new();
+        let mut length = 0;
         for term in terms {
+            length += 1;
+            self.count(count);
+            if self.emulated.is_some() {
+                kept.push(term.emulated);
+            }
             walked.step(term.value);
+            is_whole &= term.value.fract() == 0.0;
             let error = term.error();
             errors += error;
             squares += error * error;
         }
+        // Few values round alike again and again; sums of whole numbers are exact.
+        let order_matters = self.walk.order_matters || self.repeats && !is_whole;
         // Errors of terms that nothing ties together cancel as roundings do.
         let together = bound::Z * (squares / 3.0_f64).sqrt();
-        let inherited = if walk.order_matters { errors } else { together.min(errors) };
+        let inherited = if order_matters { errors } else { together.min(errors) };
         let emulated = match self.emulated {
-            Some(arithmetic) => arithmetic.sum(&terms.iter().map(|term| term.emulated).collect::<Vec<_>>()),
+            Some(arithmetic) => arithmetic.sum(&kept),
             None => walked.sum,
         };
         // One term alone is no sum.
-        let own = if terms.len() > 1 { walked.error() } else { 0.0 };
+        let own = if length > 1 { walked.error_where(order_matters) } else { 0.0 };
         let inherited = inherited + own;
         Number { value: walked.sum, inherited, rounding: 0.0, emulated, steps: self }.held()
     }
 
     /// The largest, with NaN carried along; minus infinity of none.
-    pub fn max<'a>(&'a self, terms: &[Number<'a>]) -> Number<'a> {
-        terms.iter().fold(self.input(f64::NEG_INFINITY), |most, term| most.max(*term))
+    pub fn max<'a, T: Borrow<Number<'a>>>(&'a self, terms: impl IntoIterator<Item = T>) -> Number<'a> {
+        terms.into_iter().fold(self.input(f64::NEG_INFINITY), |most, term| most.max(*term.borrow()))
     }
 
     /// What leads another way to a result that is counted already.
@@ -197,7 +206,12 @@ impl<'a> Number<'a> {
     }
 
     /// A function of one number: its value here, its slope, and by how many units the kernel's own may be off.
-    fn function(self, function: fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64, units: f64) -> Number<'a> {
+    fn function(
+        self,
+        function: impl Fn(f64) -> f64,
+        slope: impl Fn(f64, f64) -> f64,
+        units: f64,
+    ) -> Number<'a> {
         self.steps.count(|counts| counts.special += 1);
         let value = function(self.value);
         let error = self.error();
@@ -250,6 +264,13 @@ impl<'a> Number<'a> {
 
     pub fn sqrt(self) -> Number<'a> {
         self.function(f64::sqrt, |_, y| 0.5 / y, 1.0)
+    }
+
+    /// Kernels take it as the exponential of a logarithm, and err with it.
+    pub fn pow(self, exponent: f64) -> Number<'a> {
+        let argument = (exponent * self.value.abs().ln()).abs();
+        let units = 4.0 + if argument.is_finite() { argument } else { 0.0 };
+        self.function(|x| x.powf(exponent), |x, _| exponent * x.powf(exponent - 1.0), units)
     }
 
     /// 1 / (1 + e⁻ˣ), which kernels compute as it stands.

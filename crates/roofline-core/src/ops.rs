@@ -6,21 +6,55 @@
 
 pub mod add;
 pub mod add_rms_norm;
+pub mod add_scalar;
+pub mod argmax;
+pub mod axpy;
+pub mod batch_norm;
+pub mod broadcast_add;
+pub mod cat;
+pub mod copy;
+pub mod cos;
+pub mod cross_entropy;
+pub mod cross_entropy_prob;
 pub mod div;
+pub mod div_scalar;
+pub mod dot;
 pub mod dropout;
 pub mod exp;
+pub mod expand;
+pub mod focal;
+pub mod gelu;
+pub mod gelu_quick;
+pub mod gelu_tanh;
 pub mod layer_norm;
 pub mod layer_norm_gelu;
+pub mod log;
 pub mod log_softmax;
+pub mod logsumexp;
 pub mod matmul;
+pub mod max;
+pub mod mean;
+pub mod mse;
+pub mod mul;
+pub mod negate;
+pub mod permute;
+pub mod pow_scalar;
 pub mod qk_norm;
 pub mod relu;
 pub mod rms_norm;
 pub mod rope;
+pub mod scale;
 pub mod sigmoid;
 pub mod silu;
+pub mod sin;
 pub mod softmax;
+pub mod split;
+pub mod sqrt;
+pub mod stack;
 pub mod sub;
+pub mod sum;
+pub mod tanh;
+pub mod transpose;
 
 mod judged;
 
@@ -42,11 +76,44 @@ use std::sync::OnceLock;
 pub const OPERATIONS: &[&Operation] = &[
     &add::OPERATION,
     &sub::OPERATION,
+    &mul::OPERATION,
     &div::OPERATION,
+    &negate::OPERATION,
     &exp::OPERATION,
+    &log::OPERATION,
+    &sqrt::OPERATION,
+    &sin::OPERATION,
+    &cos::OPERATION,
+    &tanh::OPERATION,
     &relu::OPERATION,
     &sigmoid::OPERATION,
     &silu::OPERATION,
+    &gelu::OPERATION,
+    &gelu_tanh::OPERATION,
+    &gelu_quick::OPERATION,
+    &add_scalar::OPERATION,
+    &scale::OPERATION,
+    &div_scalar::OPERATION,
+    &pow_scalar::OPERATION,
+    &axpy::OPERATION,
+    &broadcast_add::OPERATION,
+    &focal::OPERATION,
+    &copy::OPERATION,
+    &transpose::OPERATION,
+    &permute::OPERATION,
+    &expand::OPERATION,
+    &cat::OPERATION,
+    &stack::OPERATION,
+    &split::OPERATION,
+    &sum::OPERATION,
+    &mean::OPERATION,
+    &max::OPERATION,
+    &logsumexp::OPERATION,
+    &argmax::OPERATION,
+    &dot::OPERATION,
+    &mse::OPERATION,
+    &cross_entropy::OPERATION,
+    &cross_entropy_prob::OPERATION,
     &softmax::OPERATION,
     &log_softmax::OPERATION,
     &rms_norm::OPERATION,
@@ -56,6 +123,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &layer_norm_gelu::OPERATION,
     &dropout::OPERATION,
     &rope::OPERATION,
+    &batch_norm::OPERATION,
     &matmul::OPERATION,
 ];
 

@@ -67,13 +67,15 @@ pub struct Tensor {
     pub alike: bool,
     /// How far one element is moved to be seen in what it reaches.
     pub step: f64,
+    /// Whether it is seen only from above: maxima, exponentials.
+    pub rises: bool,
 }
 
 impl Tensor {
     fn new(name: &'static str, role: Role, dtype: Dtype, shape: &[usize]) -> Tensor {
         let (shape, beside) = (shape.to_vec(), shape.to_vec());
         let content = Content::Values { limit: dtype.max_finite() / 2.0 };
-        Tensor { name, role, dtype, shape, beside, content, runs: 0, alike: false, step: 1.0 }
+        Tensor { name, role, dtype, shape, beside, content, runs: 0, alike: false, step: 1.0, rises: false }
     }
 
     pub fn input(name: &'static str, dtype: Dtype, shape: &[usize]) -> Tensor {
@@ -113,9 +115,20 @@ impl Tensor {
         Tensor { alike: true, ..self }
     }
 
+    /// One line of all its elements, beside the others and in what it holds.
+    pub fn whole(self) -> Tensor {
+        let elements = self.elements();
+        self.beside(&[elements])
+    }
+
     /// Moved by so much when it is changed.
     pub fn step(self, step: f64) -> Tensor {
         Tensor { step, ..self }
+    }
+
+    /// Moved up by so much when it is changed, and back down.
+    pub fn rising(self, step: f64) -> Tensor {
+        Tensor { step, rises: true, ..self }
     }
 
     pub fn elements(&self) -> usize {
@@ -133,7 +146,9 @@ impl Tensor {
 
     /// Length of a row of its content, at least 1, and how far apart the elements of a row lie.
     pub fn lines(&self) -> (usize, usize) {
-        let mut sizes = self.shape.iter().rev();
+        // What stands beside the others as one line is drawn as one.
+        let shape = if self.beside.len() == 1 { &self.beside } else { &self.shape };
+        let mut sizes = shape.iter().rev();
         let apart = sizes.by_ref().take(self.runs).product::<usize>();
         (sizes.next().copied().unwrap_or(1).max(1), apart.max(1))
     }
@@ -143,6 +158,13 @@ impl Tensor {
         let up = if old >= 0.0 { -1.0 } else { 1.0 };
         match self.content {
             Content::Values { .. } if self.dtype.format().is_none() => old + 100.0 * up,
+            Content::Values { .. } if self.rises => {
+                if old < self.step / 2.0 {
+                    old + self.step
+                } else {
+                    old - self.step
+                }
+            }
             Content::Values { .. } | Content::Masked { .. } => old + self.step * up,
             Content::Within { low, high } => {
                 if old > (low * high).max(low * low).sqrt() {

@@ -6,9 +6,9 @@ use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::number::{Number, Steps};
-use crate::ops::{Axis, Expected, Judged, Operation, Problem, RateUnit, Reach, Variant, Work};
+use crate::ops::{Axis, Expected, Judged, Operation, Param, Problem, RateUnit, Reach, Variant, Work};
 use crate::precision::Precision;
-use crate::tensor::Tensor;
+use crate::tensor::{Content, Tensor};
 
 /// A formula of one element.
 pub type Formula = for<'a> fn(&Element<'a>) -> Number<'a>;
@@ -49,6 +49,17 @@ pub fn unary(case: &Case, limit: f64) -> Vec<Tensor> {
         Tensor::output("y", case.precision.output, &shape),
     ]
 }
+
+/// x in this domain, and y.
+pub fn within(case: &Case, low: f64, high: f64) -> Vec<Tensor> {
+    let mut tensors = unary(case, f64::INFINITY);
+    tensors[0].content = Content::Within { low, high };
+    tensors
+}
+
+/// The number of an operation with a tensor and a number.
+pub const SCALAR: Param =
+    Param { name: "scalar", about: "the number beside x", default: 2.5, range: (-1000.0, 1000.0) };
 
 /// The row of z from x and y.
 pub const BINARY: Operation = Operation {

@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::number::{Counts, Number, Steps};
-use crate::ops::{Axis, Expected, Judged, Operation, Problem, Reach, Work};
+use crate::ops::{Axis, Expected, Judged, Mutant, Operation, Problem, Reach, Variant, Work, Wrong};
 use crate::tensor::Tensor;
 use std::collections::BTreeMap;
 
@@ -50,14 +50,19 @@ pub const ROWS: &[Axis] =
 pub const UNARY: Operation =
     Operation { axes: ROWS, work: work_of, judged: rows(|line, _| line.all(0)), ..elementwise::UNARY };
 
-/// The same with one number for each row.
+/// The row of one number of each line: rows, columns, or everything.
 pub const REDUCTION: Operation = Operation {
+    variants: &[
+        Variant { name: "", about: "over each row: y[rows]" },
+        Variant { name: "columns", about: "over each column: y[cols]" },
+        Variant { name: "all", about: "over all elements: y[1]" },
+    ],
     tensors: |case| {
-        let (rows, cols) = (case.axis("rows"), case.axis("cols"));
-        vec![
-            Tensor::input("x", case.dtype(), &[rows, cols]).step(visible(case, cols)),
-            Tensor::output("y", case.precision.output, &[rows]).beside(&[rows, 1]),
-        ]
+        reduced(case, |x, length| {
+            // What no order of summation overflows with.
+            let limit = case.precision.accumulator.max_finite() / length.max(1) as f64 / 4.0;
+            x.limit(limit).step(visible(case, length))
+        })
     },
     ..UNARY
 };
@@ -72,9 +77,38 @@ pub fn squarable(case: &Case, terms: usize) -> f64 {
     (case.precision.accumulator.max_finite() / terms.max(1) as f64).sqrt() / 4.0
 }
 
+/// The one number of each line of a reduction.
+pub const fn reduction(formula: Formula) -> Judged {
+    Judged::Rowwise(Rowwise { formula, along: |_, _, _| Along::Whole, dimension: columns })
+}
+
+/// A wrong reduction.
+pub const fn mutant(name: &'static str, fill: Fill, formula: Formula) -> Mutant {
+    Mutant { name, fill, wrong: Wrong::Formula(reduction(formula)), of: |_| true }
+}
+
+/// x, of which more is said where the length of its lines is known, and y of a reduction.
+pub fn reduced(case: &Case, with: impl Fn(Tensor, usize) -> Tensor) -> Vec<Tensor> {
+    let (rows, cols) = (case.axis("rows"), case.axis("cols"));
+    let x = Tensor::input("x", case.dtype(), &[rows, cols]);
+    let y = |elements| Tensor::output("y", case.precision.output, &[elements]);
+    match case.variant {
+        "columns" => vec![with(x.running(1), rows), y(cols).beside(&[1, cols])],
+        "all" => vec![with(x.whole(), rows * cols), y(1)],
+        _ => vec![with(x, cols), y(rows).beside(&[rows, 1])],
+    }
+}
+
 /// A change that is seen in a sum of so many numbers of unit size, whatever the order.
 pub fn visible(case: &Case, terms: usize) -> f64 {
     (16.0 * terms as f64 * case.precision.accumulator.unit_roundoff()).max(1.0)
+}
+
+/// The same for a sum of squares, which is all of one sign: what the sum's own roundings and that of its type hide.
+pub fn visible_square(case: &Case, terms: usize) -> f64 {
+    let (terms, output) = (terms as f64, case.precision.output.unit_roundoff());
+    let walked = 32.0 * case.precision.accumulator.unit_roundoff() * terms * terms.sqrt();
+    walked.max(8.0 * output * terms).sqrt().max(1.0)
 }
 
 /// The inputs of one line.
@@ -94,6 +128,14 @@ impl<'a> Line<'a> {
     /// All elements of an input along the line.
     pub fn all(&self, tensor: usize) -> Vec<Number<'a>> {
         self.raw(tensor).into_iter().map(|value| self.steps.input(value)).collect()
+    }
+
+    /// The same one by one, for lines that may be all of a large tensor.
+    pub fn each(&self, tensor: usize) -> impl Iterator<Item = Number<'a>> + use<'a> {
+        let first = self.space.element(tensor, self.start);
+        let (step, steps) = (self.space.stride(tensor, self.dimension), self.steps);
+        let input = self.problem.map(|problem| problem.inputs[tensor]);
+        (0..self.length).map(move |i| steps.input(input.map_or(0.5, |input| input.get(first + i * step))))
     }
 
     /// The same as plain numbers.
@@ -170,7 +212,17 @@ impl<'a> Line<'a> {
         self.steps.sum(terms)
     }
 
+    /// The sum of terms that come one by one.
+    pub fn sum_each(&self, terms: impl Iterator<Item = Number<'a>>) -> Number<'a> {
+        self.steps.sum(terms)
+    }
+
     pub fn max(&self, terms: &[Number<'a>]) -> Number<'a> {
+        self.steps.max(terms)
+    }
+
+    /// The largest of terms that come one by one.
+    pub fn max_each(&self, terms: impl Iterator<Item = Number<'a>>) -> Number<'a> {
         self.steps.max(terms)
     }
 
@@ -182,6 +234,11 @@ impl<'a> Line<'a> {
     /// The mean of the squares.
     pub fn mean_square(&self, terms: &[Number<'a>]) -> Number<'a> {
         self.squares(terms) / terms.len() as f64
+    }
+
+    /// The sum of the products of two inputs along the line, fused.
+    pub fn dot(&self, left: usize, right: usize) -> Number<'a> {
+        self.steps.dot(self.each(left), self.each(right))
     }
 
     /// The mean of the terms.
@@ -333,6 +390,11 @@ pub fn work_of(case: &Case) -> Work {
     let Judged::Rowwise(rowwise) = case.judged() else {
         unreachable!("the work of a rowwise operation is that of its formula")
     };
+    work_with(case, rowwise)
+}
+
+/// The same for what is judged otherwise, and would be computed so.
+pub fn work_with(case: &Case, rowwise: &Rowwise) -> Work {
     let (tensors, space, dimension) = laid_out(rowwise, case);
     let outputs = tensors.iter().filter(|tensor| !tensor.role.is_input()).count();
     let length = space.shape[dimension].max(1);

@@ -40,6 +40,15 @@ fn everyday_bugs_are_among_the_rejected() {
         ("rms-norm/f16/rows=8,cols=8", &["epsilon forgotten", "mean over a padded length"]),
         ("rms-norm/f32/rows=8,cols=8", &["epsilon outside the root", "one element by a thousandth"]),
         ("add/bf16/rows=8,cols=8", &["remainder copied"]),
+        ("gelu/bf16/rows=8,cols=8", &["the form with tanh", "the quick form"]),
+        ("gelu-tanh/bf16/rows=8,cols=8", &["the form with erf"]),
+        ("max.all/f32/rows=8,cols=8", &["maximum from zero"]),
+        ("max.columns/bf16/rows=8,cols=8", &["maximum from zero", "remainder left out"]),
+        ("logsumexp/f16/rows=8,cols=8", &["maximum not subtracted", "maximum from zero"]),
+        ("mean.all/bf16/rows=8,cols=8", &["mean over a padded length"]),
+        ("cross-entropy/bf16/rows=8,cols=8", &["rows that do not count counted"]),
+        ("transpose/bf16/rows=8,cols=8", &["remainder left as it was"]),
+        ("focal/f16/rows=8,cols=8", &["logarithm of p times t"]),
         ("matmul/f32/m=8,n=8,k=8", &["remainder of k left out", "one element by a thousandth"]),
     ] {
         for seed in 0..20 {
@@ -52,22 +61,58 @@ fn everyday_bugs_are_among_the_rejected() {
 }
 
 /// Forms and precisions of which no lower class can be told: one rounding is the same in all of them, or the
-/// declared sums are as narrow already.
+/// declared sums are as narrow already. Copies of narrow types, which no class rounds, are not listed.
 const NO_LOWER: &[&str] = &[
+    "add-scalar/bf16",
+    "add-scalar/f16",
     "add/bf16",
     "add/f16",
+    "broadcast-add.first/bf16",
+    "broadcast-add.first/f16",
+    "broadcast-add.last/bf16",
+    "broadcast-add.last/f16",
+    "broadcast-add/bf16",
+    "broadcast-add/f16",
+    "cos/bf16",
+    "cos/f16",
     "div/bf16",
     "div/f16",
     "exp/bf16",
     "exp/f16",
-    "matmul/f16+f16",
+    "log/bf16",
+    "log/f16",
     "matmul.fixed/f16+f16",
     "matmul.nn/f16+f16",
+    "matmul/f16+f16",
+    "max.all/bf16",
+    "max.all/f16",
+    "max.all/f64",
+    "max.columns/bf16",
+    "max.columns/f16",
+    "max.columns/f64",
+    "max/bf16",
+    "max/f16",
+    "max/f64",
+    "mul/bf16",
+    "mul/f16",
+    "negate/bf16",
+    "negate/f16",
+    "negate/f64",
+    "pow-scalar/bf16",
+    "pow-scalar/f16",
     "relu/bf16",
     "relu/f16",
     "relu/f64",
+    "scale/bf16",
+    "scale/f16",
+    "sin/bf16",
+    "sin/f16",
+    "sqrt/bf16",
+    "sqrt/f16",
     "sub/bf16",
     "sub/f16",
+    "tanh/bf16",
+    "tanh/f16",
 ];
 
 #[test]
@@ -77,11 +122,12 @@ fn the_bound_is_calibrated() {
         let calibration = calibrate(&case, fill, 5);
         assert!(calibration.is_sound(), "{case} {fill}: {calibration:?}");
         let id = format!("{}/{}", case.form(), case.precision);
-        if calibration.has_lower() {
-            with.insert(id)
-        } else {
-            without.insert(id)
-        };
+        let is_copied = matches!(case.judged(), Judged::Movement(_));
+        if calibration.has_lower {
+            with.insert(id);
+        } else if !(is_copied && case.dtype().size() == 2) {
+            without.insert(id);
+        }
     }
     let never: Vec<&str> = without.difference(&with).map(String::as_str).collect();
     let mut listed = NO_LOWER.to_vec();

@@ -4,7 +4,7 @@ use crate::arithmetic::Arithmetic;
 use crate::bound::Walk;
 use crate::case::Case;
 use crate::dtype::Dtype;
-use crate::family::{Rowwise, elementwise, rowwise};
+use crate::family::{Movement, Rowwise, Whole, elementwise, movement, rowwise, whole};
 use crate::fill::Fill;
 use crate::own::Own;
 use crate::tensor::View;
@@ -16,6 +16,10 @@ pub enum Judged {
     Elementwise(elementwise::Formula),
     /// Each line of the outputs by a formula over the input lines at its place.
     Rowwise(Rowwise),
+    /// The outputs by a formula over whole inputs.
+    Whole(Whole),
+    /// Each element as a copy of one of an input.
+    Movement(Movement),
     /// Each element by functions of the operation's own.
     Elements(Elements),
     /// Each output as a whole, where elements have no one right value.
@@ -117,6 +121,8 @@ impl Judged {
         match self {
             Judged::Elementwise(formula) => elementwise::reference(*formula, problem, wanted),
             Judged::Rowwise(rowwise) => rowwise::reference(rowwise, problem, output, wanted),
+            Judged::Whole(whole) => whole::reference(whole, problem, output, wanted),
+            Judged::Movement(movement) => movement::reference(movement, problem, output, wanted),
             Judged::Elements(elements) => (elements.reference)(problem, output, wanted),
             Judged::Property(_) => Vec::new(),
             Judged::Forms(_) => problem.case.judged().reference(problem, output, wanted),
@@ -129,6 +135,8 @@ impl Judged {
         match self {
             Judged::Elementwise(_) => elementwise::reach(problem.case, tensor, element),
             Judged::Rowwise(rowwise) => rowwise::reach(rowwise, problem, tensor, element),
+            Judged::Whole(whole) => (whole.reach)(problem, tensor, element),
+            Judged::Movement(movement) => (movement.to)(problem.case, tensor, element),
             Judged::Elements(elements) => (elements.reach)(problem, tensor, element),
             Judged::Property(_) => Vec::new(),
             Judged::Forms(_) => problem.case.judged().reach(problem, tensor, element),
@@ -141,6 +149,8 @@ impl Judged {
         match self {
             Judged::Elementwise(formula) => vec![elementwise::emulate(*formula, problem, arithmetic)],
             Judged::Rowwise(rowwise) => rowwise::emulate(rowwise, problem, arithmetic),
+            Judged::Whole(whole) => whole::emulate(whole, problem, arithmetic),
+            Judged::Movement(movement) => movement::emulate(movement, problem, arithmetic),
             Judged::Elements(elements) => (elements.emulate)(problem, arithmetic),
             Judged::Property(property) => (property.example)(problem),
             Judged::Forms(_) => problem.case.judged().emulate(problem, arithmetic),

@@ -126,6 +126,62 @@ fn a_parameter_is_part_of_the_mathematics() {
 }
 
 #[test]
+fn rows_without_a_target_reach_no_loss() {
+    let mut filled = Filled::new("cross-entropy/f32/rows=4,cols=8", Fill::Uniform, 1);
+    let all = filled.reference()[0].value;
+    Dtype::I32.write(&mut filled.inputs[1], 2, -100.0);
+    let losses = Filled { case: "cross-entropy.none/f32/rows=4,cols=8".parse().unwrap(), ..filled };
+    let losses = Filled { outputs: Filled::of(losses.case.clone(), Fill::Uniform, 1).outputs, ..losses };
+    let each: Vec<f64> = losses.reference().iter().map(|loss| loss.value).collect();
+    assert_eq!(each[2], 0.0);
+    let filled = Filled { case: "cross-entropy/f32/rows=4,cols=8".parse().unwrap(), ..losses };
+    let mean = filled.case.judged().reference(&filled.problem(), 0, &[0])[0].value;
+    assert!((mean - each.iter().sum::<f64>() / 3.0).abs() < 1e-14 && mean != all);
+    let reach = |tensor, element| filled.case.judged().reach(&filled.problem(), tensor, element).len();
+    assert_eq!([reach(0, 15), reach(0, 16), reach(0, 23), reach(0, 24), reach(1, 2)], [1, 0, 0, 1, 1]);
+}
+
+#[test]
+fn losses_and_reductions_of_known_numbers() {
+    let value = |id: &str, inputs: &[&[f64]]| {
+        let mut filled = Filled::new(id, Fill::Uniform, 1);
+        for (tensor, values) in inputs.iter().enumerate() {
+            let dtype = filled.tensors[tensor].dtype;
+            values.iter().enumerate().for_each(|(i, x)| dtype.write(&mut filled.inputs[tensor], i, *x));
+        }
+        filled.reference().iter().map(|expected| expected.value).collect::<Vec<f64>>()
+    };
+    let x: &[f64] = &[1.0, -2.0, 4.0, 0.5, 3.0, -1.0];
+    assert_eq!(value("sum/f64/rows=2,cols=3", &[x]), [3.0, 2.5]);
+    assert_eq!(value("mean.columns/f64/rows=2,cols=3", &[x]), [0.75, 0.5, 1.5]);
+    assert_eq!(value("max.all/f64/rows=2,cols=3", &[x]), [4.0]);
+    assert_eq!(value("mse/f64/rows=2,cols=3", &[x, &[0.0; 6]]), [31.25 / 6.0]);
+    assert_eq!(value("dot/f64/n=3", &[&x[..3], &[2.0, 1.0, 0.5]]), [2.0]);
+    assert_eq!(value("permute.120/f64/a=1,b=2,c=3", &[x]), x);
+    assert_eq!(value("transpose/f64/rows=2,cols=3", &[x]), [1.0, 0.5, -2.0, 3.0, 4.0, -1.0]);
+    assert_eq!(
+        value("cat/f64/rows=2,cols=1,more=2", &[&[7.0, 8.0], &x[..4]]),
+        [7.0, 1.0, -2.0, 8.0, 4.0, 0.5]
+    );
+    let near = |got: f64, expected: f64| assert!((got - expected).abs() < 1e-12, "{got} and {expected}");
+    near(value("logsumexp/f64/rows=1,cols=2", &[&[1000.0, 1000.0]])[0], 1000.0 + 2.0_f64.ln());
+    assert_eq!(value("logsumexp/f64/rows=1,cols=2", &[&[f64::INFINITY, 0.0]]), [f64::INFINITY]);
+    assert_eq!(value("logsumexp/f64/rows=1,cols=2", &[&[f64::NEG_INFINITY; 2]]), [f64::NEG_INFINITY]);
+    near(value("cross-entropy/f64/rows=1,cols=2", &[&[0.0, 0.0], &[1.0]])[0], 2.0_f64.ln());
+    near(
+        value("cross-entropy-prob/f64/rows=1,cols=2", &[&[0.5, 0.0], &[1.0, 0.5]])[0],
+        2.0_f64.ln() + 4.0 * 10.0_f64.ln(),
+    );
+    // Class 1 at p = 0.8, class 0 at p = 0.8.
+    let focal = value("focal/f64/rows=1,cols=2", &[&[0.8, 0.8], &[1.0, 0.0]]);
+    near(focal[0], -0.25 * 0.04 * 0.8_f64.ln());
+    near(focal[1], -0.75 * 0.64 * 0.2_f64.ln());
+    near(value("gelu/f64/rows=1,cols=1", &[&[1.0]])[0], 0.841_344_746_068_542_9);
+    near(value("gelu-tanh/f64/rows=1,cols=1", &[&[1.0]])[0], 0.841_191_990_608_276_8);
+    near(value("gelu-quick/f64/rows=1,cols=1", &[&[1.0]])[0], 0.845_795_765_932_821_2);
+}
+
+#[test]
 fn a_chosen_element_is_the_same_alone() {
     for case in judged([5, 9, 11, 4]) {
         let filled = Filled::of(case, Fill::Normal, 3);

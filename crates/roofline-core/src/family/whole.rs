@@ -1,0 +1,90 @@
+//! Operations whose outputs come from the inputs as wholes: a loss over all rows.
+
+use crate::arithmetic::Arithmetic;
+use crate::dtype::Dtype;
+use crate::number::{Number, Steps};
+use crate::ops::{Expected, Problem, Reach};
+use crate::tensor::Tensor;
+
+pub use super::work;
+
+/// The wanted elements of output number `output`.
+pub type Formula = for<'a> fn(&All<'a>, output: usize, wanted: &[usize]) -> Vec<Number<'a>>;
+
+/// How outputs are computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole {
+    pub formula: Formula,
+    /// Outputs that depend on element `element` of input `tensor`, which may hang on the content.
+    pub reach: fn(&Problem, tensor: usize, element: usize) -> Vec<Reach>,
+}
+
+/// All inputs.
+#[derive(Clone, Copy)]
+pub struct All<'a> {
+    problem: &'a Problem<'a>,
+    steps: &'a Steps,
+}
+
+impl<'a> All<'a> {
+    /// An element of an input.
+    pub fn x(&self, tensor: usize, element: usize) -> Number<'a> {
+        self.steps.input(self.raw(tensor, element))
+    }
+
+    /// The same as a plain number: an index, a seed.
+    pub fn raw(&self, tensor: usize, element: usize) -> f64 {
+        self.problem.inputs[tensor].get(element)
+    }
+
+    /// The elements of a row as long as the last axis of the case.
+    pub fn row(&self, tensor: usize, row: usize) -> impl Iterator<Item = Number<'a>> + use<'a> {
+        let length = self.problem.case.sizes.last().map_or(1, |size| *size as usize);
+        let (input, steps) = (self.problem.inputs[tensor], self.steps);
+        (row * length..(row + 1) * length).map(move |i| steps.input(input.get(i)))
+    }
+
+    pub fn axis(&self, name: &str) -> usize {
+        self.problem.case.axis(name)
+    }
+
+    pub fn variant(&self) -> &'static str {
+        self.problem.case.variant
+    }
+
+    /// A constant of the formula.
+    pub fn number(&self, value: f64) -> Number<'a> {
+        self.steps.constant(value)
+    }
+
+    pub fn sum(&self, terms: impl Iterator<Item = Number<'a>>) -> Number<'a> {
+        self.steps.sum(terms)
+    }
+
+    pub fn max(&self, terms: impl Iterator<Item = Number<'a>>) -> Number<'a> {
+        self.steps.max(terms)
+    }
+}
+
+fn outputs(problem: &Problem) -> Vec<Tensor> {
+    let tensors = (problem.case.operation.tensors)(problem.case);
+    tensors.into_iter().filter(|tensor| !tensor.role.is_input()).collect()
+}
+
+pub(crate) fn reference(whole: &Whole, problem: &Problem, output: usize, wanted: &[usize]) -> Vec<Expected> {
+    let format = Dtype::format(outputs(problem)[output].dtype);
+    let same = format == problem.case.precision.accumulator.format;
+    let steps = Steps::of(problem.case, problem.fill);
+    let numbers = (whole.formula)(&All { problem, steps: &steps }, output, wanted);
+    numbers.into_iter().map(|number| Expected { value: number.value, soft: number.soft(same) }).collect()
+}
+
+pub(crate) fn emulate(whole: &Whole, problem: &Problem, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
+    let steps = Steps::emulating(problem.case, problem.fill, arithmetic);
+    let emulated = outputs(problem).into_iter().enumerate().map(|(output, tensor)| {
+        let all: Vec<usize> = (0..tensor.elements()).collect();
+        let numbers = (whole.formula)(&All { problem, steps: &steps }, output, &all);
+        numbers.into_iter().map(|number| number.emulated).collect()
+    });
+    emulated.collect()
+}

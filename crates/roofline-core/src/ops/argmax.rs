@@ -1,0 +1,59 @@
+//! `argmax`: where the maximum of each row stands. Any place of it is right; in a row with a NaN, any NaN's.
+
+use super::{Judged, Operation, Problem, Property};
+use crate::dtype::Dtype;
+use crate::family::{Along, Rowwise, rowwise};
+use crate::tensor::{Tensor, View};
+
+pub const OPERATION: Operation = Operation {
+    name: "argmax",
+    about: "y = the column of max(x) in each row",
+    tensors: |case| {
+        let (rows, cols) = (case.axis("rows"), case.axis("cols"));
+        vec![
+            Tensor::input("x", case.dtype(), &[rows, cols]).rising(16.0),
+            Tensor::output("y", Dtype::I32, &[rows]).beside(&[rows, 1]),
+        ]
+    },
+    work: |case| {
+        let formula: rowwise::Formula = |line, _| vec![line.max_each(line.each(0))];
+        rowwise::work_with(case, &Rowwise { formula, along: |_, _, _| Along::Whole, dimension: |_| 0 })
+    },
+    judged: Judged::Property(Property {
+        check: |problem, outputs| {
+            let is_right = |row: usize| {
+                let (x, at) = (line(problem, row), outputs[0].get(row));
+                let got = x.get(at.max(0.0) as usize).filter(|_| at >= 0.0);
+                got.is_some_and(|got| got.total_cmp(&most(&x)).is_eq() || *got == most(&x))
+            };
+            let wrong: Vec<usize> = (0..rows(problem)).filter(|row| !is_right(*row)).collect();
+            let Some(first) = wrong.first() else { return Ok(()) };
+            let at = outputs[0].get(*first);
+            Err(format!("{} rows; the maximum of row {first} does not stand at {at}", wrong.len()))
+        },
+        example: |problem| {
+            let at = |row: usize| {
+                let x = line(problem, row);
+                let most = most(&x);
+                x.iter().position(|x| *x == most || x.is_nan()).unwrap_or(0) as f64
+            };
+            vec![(0..rows(problem)).map(at).collect()]
+        },
+    }),
+    ..rowwise::UNARY
+};
+
+fn rows(problem: &Problem) -> usize {
+    problem.case.axis("rows")
+}
+
+fn line(problem: &Problem, row: usize) -> Vec<f64> {
+    let cols = problem.case.axis("cols");
+    let x: &View = &problem.inputs[0];
+    x.line(row * cols, 1, cols)
+}
+
+/// The maximum, or a NaN.
+fn most(x: &[f64]) -> f64 {
+    x.iter().fold(f64::NEG_INFINITY, |most, x| if most >= *x || most.is_nan() { most } else { *x })
+}

@@ -1,0 +1,29 @@
+//! `axpy`: z = a · x + y, element by element, fused or in two steps.
+
+use super::{Judged, Mutant, Operation, Param, Wrong};
+use crate::family::elementwise;
+use crate::fill::Fill;
+use crate::tensor::Tensor;
+
+pub const OPERATION: Operation = Operation {
+    name: "axpy",
+    about: "z = a · x + y",
+    params: &[Param { name: "a", about: "the factor of x", default: 2.5, range: (-1000.0, 1000.0) }],
+    tensors: |case| {
+        let shape = [case.axis("rows"), case.axis("cols")];
+        let most = case.precision.accumulator.max_finite() / 4.0;
+        vec![
+            Tensor::input("x", case.dtype(), &shape).limit(most / case.param("a").abs().max(1.0)),
+            Tensor::input("y", case.dtype(), &shape).limit(most),
+            Tensor::output("z", case.precision.output, &shape),
+        ]
+    },
+    judged: Judged::Elementwise(|e| e.x(0) * e.param("a") + e.x(1)),
+    mutants: &[Mutant {
+        name: "factor on the sum",
+        fill: Fill::Uniform,
+        of: |_| true,
+        wrong: Wrong::Formula(Judged::Elementwise(|e| (e.x(0) + e.x(1)) * e.param("a"))),
+    }],
+    ..elementwise::UNARY
+};

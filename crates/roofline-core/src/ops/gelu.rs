@@ -1,0 +1,29 @@
+//! `gelu`: y = x · Φ(x), element by element, with the error function: what PyTorch calls gelu.
+
+use super::{Judged, Mutant, Operation, Wrong, gelu_quick, gelu_tanh};
+use crate::family::elementwise;
+use crate::fill::Fill;
+use crate::number::Number;
+use std::f64::consts::FRAC_1_SQRT_2;
+
+pub const OPERATION: Operation = Operation {
+    name: "gelu",
+    also: &["gelu-erf"],
+    about: "y = x · (1 + erf(x / √2)) / 2",
+    tensors: |case| elementwise::unary(case, 1000.0),
+    judged: Judged::Elementwise(|e| formula(e.x(0))),
+    mutants: &[
+        mutant("the form with tanh", |e| gelu_tanh::formula(e.x(0))),
+        mutant("the quick form", |e| gelu_quick::formula(e.x(0))),
+    ],
+    ..elementwise::UNARY
+};
+
+/// Another form of gelu in place of this one: they differ most where x is about -3.
+pub(super) const fn mutant(name: &'static str, formula: elementwise::Formula) -> Mutant {
+    Mutant { name, fill: Fill::Normal, of: |_| true, wrong: Wrong::Formula(Judged::Elementwise(formula)) }
+}
+
+pub(super) fn formula(x: Number) -> Number {
+    x * 0.5 * ((x * FRAC_1_SQRT_2).erf() + 1.0)
+}

@@ -1,0 +1,25 @@
+//! `gelu-tanh`: gelu with a tanh in place of the error function, element by element.
+
+use super::{Judged, Operation, gelu};
+use crate::family::elementwise;
+use crate::number::Number;
+
+pub const OPERATION: Operation = Operation {
+    name: "gelu-tanh",
+    about: "y = x · (1 + tanh(√(2/π) · (x + 0.044715 · x³))) / 2",
+    tensors: |case| elementwise::unary(case, 1000.0),
+    judged: Judged::Elementwise(|e| formula(e.x(0))),
+    mutants: &[
+        gelu::mutant("the form with erf", |e| gelu::formula(e.x(0))),
+        gelu::mutant("cube forgotten", |e| e.x(0) * 0.5 * ((e.x(0) * SCALE).tanh() + 1.0)),
+    ],
+    ..elementwise::UNARY
+};
+
+/// √(2/π)
+const SCALE: f64 = 0.797_884_560_802_865_4;
+
+pub(super) fn formula(x: Number) -> Number {
+    let argument = (x + x * x * x * 0.044715) * SCALE;
+    x * 0.5 * (argument.tanh() + 1.0)
+}

@@ -1,0 +1,11 @@
+//! `mul`: z = x · y, element by element.
+
+use super::{Judged, Operation};
+use crate::family::elementwise;
+
+pub const OPERATION: Operation = Operation {
+    name: "mul",
+    about: "z = x · y",
+    judged: Judged::Elementwise(|e| e.x(0) * e.x(1)),
+    ..elementwise::BINARY
+};

@@ -1,0 +1,21 @@
+//! `tanh`: y = tanh(x), element by element.
+
+use super::{Judged, Mutant, Operation, Wrong};
+use crate::family::elementwise;
+use crate::fill::Fill;
+
+pub const OPERATION: Operation = Operation {
+    name: "tanh",
+    about: "y = tanh(x)",
+    judged: Judged::Elementwise(|e| e.x(0).tanh()),
+    mutants: &[Mutant {
+        name: "quotient that overflows",
+        fill: Fill::Extreme,
+        of: |_| true,
+        wrong: Wrong::Formula(Judged::Elementwise(|e| {
+            let power = (e.x(0) * 2.0).exp();
+            (power - 1.0) / (power + 1.0)
+        })),
+    }],
+    ..elementwise::UNARY
+};
