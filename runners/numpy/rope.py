@@ -1,0 +1,60 @@
+"""Rotary positions: pairs of elements turned by an angle, a pass over memory for each step."""
+
+from __future__ import annotations
+
+import numpy as np
+from common import Job, accumulator, offer, scratch
+
+
+@offer("ufunc", "rope rope.interleaved", params=["base"])
+def rope(job: Job):
+    """Angles in f64, numpy.cos and numpy.sin, products, sums: a pass over memory each."""
+    x, positions, y = job.arrays()
+    half = x.shape[-1] // 2
+    frequency = job.params["base"] ** (-2 * np.arange(half) / x.shape[-1])
+    angle, wave = (scratch(job, (len(positions), half), np.float64) for _ in range(2))
+    cos, sin = (scratch(job, (len(positions), 1, half), accumulator(x)) for _ in range(2))
+    turn = turning(job, x, cos, sin, y)
+
+    def run():
+        np.multiply(positions[:, None], frequency, out=angle)
+        np.copyto(cos[:, 0], np.cos(angle, out=wave), casting="same_kind")
+        np.copyto(sin[:, 0], np.sin(angle, out=wave), casting="same_kind")
+        turn()
+
+    return run
+
+
+@offer("ufunc", "rope.cached rope.interleaved-cached")
+def cached_rope(job: Job):
+    """numpy.take from both tables, products, sums: a pass over memory each."""
+    x, positions, all_cos, all_sin, y = job.arrays()
+    cos, sin = (scratch(job, (len(positions), 1, x.shape[-1] // 2), all_cos.dtype) for _ in range(2))
+    turn = turning(job, x, cos, sin, y)
+
+    def run():
+        np.take(all_cos, positions, axis=0, out=cos[:, 0], mode="clip")
+        np.take(all_sin, positions, axis=0, out=sin[:, 0], mode="clip")
+        turn()
+
+    return run
+
+
+def turning(job: Job, x: np.ndarray, cos: np.ndarray, sin: np.ndarray, y: np.ndarray):
+    """Turns the pairs of x, which are neighbours or a half apart."""
+    half = x.shape[-1] // 2
+    first, second = (slice(half), slice(half, None))
+    if job.variant.startswith("interleaved"):
+        first, second = (slice(0, None, 2), slice(1, None, 2))
+    a, b, left, right = x[..., first], x[..., second], y[..., first], y[..., second]
+    one, other = (scratch(job, a.shape, cos.dtype) for _ in range(2))
+
+    def run():
+        np.multiply(a, cos, out=one)
+        np.multiply(b, sin, out=other)
+        np.subtract(one, other, out=left)
+        np.multiply(b, cos, out=one)
+        np.multiply(a, sin, out=other)
+        np.add(one, other, out=right)
+
+    return run
