@@ -9,8 +9,9 @@ function is missing, and of `dropout` the generator that the case names.
 
 from __future__ import annotations
 
-from common import runner  # first: this binds the clock
+from common import runner  # before numpy: this binds the clock
 
+# isort: split
 import elementwise
 import movement
 import norms

@@ -1,0 +1,118 @@
+"""The runner, and how a formula over arrays is compiled and offered."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "python"))
+
+from roofline_runner import Job, Runner  # before jax: this binds the clock
+
+try:
+    import jax
+    import jax.numpy as jnp
+except ImportError as error:
+    print(f"the jax runner needs jax: {error}", file=sys.stderr)
+    sys.exit(3)
+
+# A launch is waited for anyway, and so it runs on the thread that waits, not on one more.
+jax.config.update("jax_cpu_enable_async_dispatch", False)
+
+CPU = jax.devices("cpu")[0]
+FLOATS = ["f64", "f32", "f16", "bf16"]
+
+GPUS = {}
+with contextlib.suppress(RuntimeError):  # There is none, or this JAX was made without.
+    GPUS = {f"cuda:{index}": gpu for index, gpu in enumerate(jax.devices("cuda"))}
+
+notes = {"jaxlib": jax.lib.__version__} | {name: gpu.device_kind for name, gpu in GPUS.items()}
+runner = Runner("jax", jax.__version__, ["cpu", *GPUS], notes)
+
+
+def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str = "", params=()):
+    """Offers a formula over arrays, and over parameters by name, for operations named between spaces.
+
+    With `widen` its arrays are in f32 at least. What it returns is rounded once, to the output's type.
+    """
+    for operation in operations.split():
+        for device, known in [("cpu", dtypes), ("cuda", [dtype for dtype in dtypes if dtype != "i8"])]:
+            runner.implementation(
+                "jax/jit",
+                operation=operation,
+                dtypes=known,
+                about=named(formula),
+                output="fresh",
+                parallel=device == "cpu",
+                devices=[device],
+                requires=requires,
+                params=params,
+            )(lambda job: prepare(job, rounded_once(job, formula, widen)))
+
+
+def rounded_once(job: Job, formula, widen: bool = True):
+    """The formula, with what surrounds it."""
+    outputs = [(tensor.shape, tensor.array().dtype) for tensor in job.outputs]
+
+    def run(*arrays):
+        results = formula(*(widened(array) if widen else array for array in arrays), **job.params)
+        if len(outputs) == 1:
+            results = (results,)
+        results = tuple(one.reshape(shape).astype(dtype) for one, (shape, dtype) in zip(results, outputs))
+        return results if len(results) > 1 else results[0]
+
+    return run
+
+
+def widened(x):
+    """The array in the type to compute in; integers stay."""
+    return x.astype(jnp.promote_types(x.dtype, jnp.float32)) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+
+def prepare(job: Job, formula):
+    """Compiles, and hands over the inputs: without a copy where JAX can, which is at multiples of 64 bytes."""
+    inputs = [tensor.array() for tensor in job.inputs]
+    if job.device != "cpu":
+        return prepare_on(GPUS[job.device], job, formula, inputs)
+    arrays, shared = on_the_cpu(job)
+    call = jax.jit(formula)
+    with job.timed_note("compile"):
+        jax.block_until_ready(call(*arrays))
+    if not shared:
+        return lambda: jax.block_until_ready(call(*jax.device_put(inputs, CPU)))
+    if len(job.outputs) > 1:
+        return lambda: jax.block_until_ready(call(*arrays))
+    return lambda: call(*arrays).block_until_ready()
+
+
+def on_the_cpu(job: Job) -> tuple[list[jax.Array], bool]:
+    """The inputs, and whether they are the given memory itself."""
+    arrays = [jax.device_put(tensor.array(), CPU) for tensor in job.inputs]
+    shared = all(array.unsafe_buffer_pointer() == one.address for array, one in zip(arrays, job.inputs))
+    job.notes["inputs"] = "shared" if shared else "copied at each launch: not at multiples of 64 bytes"
+    return arrays, shared
+
+
+def prepare_on(gpu: jax.Device, job: Job, formula, inputs: list):
+    """Compiles for a GPU, where launches follow one another and the last is waited for."""
+    arrays = jax.device_put(inputs, gpu)
+    with job.timed_note("compile"), jax.default_matmul_precision("highest"):
+        call = jax.jit(formula).lower(*arrays).compile()
+
+    def bring():
+        arrays[:] = jax.block_until_ready(jax.device_put(inputs, gpu))
+
+    job.elsewhere(bring, jax.block_until_ready, lambda result: result)
+    return lambda: call(*arrays)
+
+
+def named(formula) -> str:
+    """What a list of implementations calls a formula: its first line, or its name in JAX."""
+    while isinstance(formula, partial):
+        formula = formula.func
+    if not formula.__module__.startswith("jax"):
+        return formula.__doc__.partition("\n")[0]
+    home = "jax.nn" if formula.__module__.startswith("jax._src.nn") else "jax.numpy"
+    return f"{home}.{formula.__name__}"

@@ -1,0 +1,216 @@
+"""The operations as formulas over arrays, by JAX's own function where there is one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from common import FLOATS, offer
+
+IGNORED = -100
+
+# A function of JAX each.
+for operation, function in {
+    "add": jnp.add,
+    "sub": jnp.subtract,
+    "mul": jnp.multiply,
+    "div": jnp.divide,
+    "negate": jnp.negative,
+    "exp": jnp.exp,
+    "log": jnp.log,
+    "sqrt": jnp.sqrt,
+    "sin": jnp.sin,
+    "cos": jnp.cos,
+    "tanh": jnp.tanh,
+    "relu": jax.nn.relu,
+    "sigmoid": jax.nn.sigmoid,
+    "silu": jax.nn.silu,
+    "gelu": partial(jax.nn.gelu, approximate=False),
+    "gelu-tanh": partial(jax.nn.gelu, approximate=True),
+    "broadcast-add broadcast-add.last broadcast-add.first": jnp.add,
+    "argmax": partial(jnp.argmax, axis=1),
+    "dot": partial(jnp.dot, precision="highest"),
+    "softmax": partial(jax.nn.softmax, axis=-1),
+    "softmax.columns": partial(jax.nn.softmax, axis=0),
+    "log-softmax": partial(jax.nn.log_softmax, axis=-1),
+    "log-softmax.columns": partial(jax.nn.log_softmax, axis=0),
+}.items():
+    offer(operation, function)
+
+for form, axis in {"": 1, ".columns": 0, ".all": None}.items():
+    offer(f"sum{form}", partial(jnp.sum, axis=axis))
+    offer(f"mean{form}", partial(jnp.mean, axis=axis))
+    offer(f"max{form}", partial(jnp.max, axis=axis))
+    offer(f"logsumexp{form}", partial(jax.nn.logsumexp, axis=axis))
+
+
+
+def gelu_quick(x):
+    """x · jax.nn.sigmoid(1.702 x)."""
+    return x * jax.nn.sigmoid(1.702 * x)
+
+
+def add_scalar(x, scalar):
+    """x + scalar."""
+    return x + scalar
+
+
+def scale(x, scalar):
+    """x · scalar."""
+    return x * scalar
+
+
+def div_scalar(x, scalar):
+    """x / scalar."""
+    return x / scalar
+
+
+def pow_scalar(x, exponent):
+    """jax.numpy.power."""
+    return jnp.power(x, int(exponent) if exponent == int(exponent) else exponent)
+
+
+def axpy(x, y, a):
+    """a x + y."""
+    return a * x + y
+
+
+def focal(p, t, alpha, gamma):
+    """The formula of the focal loss."""
+    chance, weight = jnp.where(t == 1, p, 1 - p), jnp.where(t == 1, alpha, 1 - alpha)
+    return -weight * (1 - chance) ** gamma * jnp.log(chance)
+
+
+def batch_norm(x, mean, var, w, b, eps):
+    """The formula with given statistics."""
+    mean, var, w, b = (one[:, None] for one in (mean, var, w, b))
+    return (x - mean) * jax.lax.rsqrt(var + eps) * w + b
+
+
+offer("gelu-quick", gelu_quick)
+offer("add-scalar", add_scalar, params=["scalar"])
+offer("scale", scale, params=["scalar"])
+offer("div-scalar", div_scalar, params=["scalar"])
+offer("pow-scalar", pow_scalar, params=["exponent"])
+offer("axpy", axpy, params=["a"])
+offer("focal", focal, params=["alpha", "gamma"])
+offer("batch-norm", batch_norm, params=["eps"])
+
+
+def mse(p, t, reduce=jnp.mean):
+    """The mean, the sum or each of the squared differences."""
+    return reduce(jnp.square(p - t))
+
+
+def losses(x, t):
+    """The cross-entropy of each row."""
+    chosen = jnp.take_along_axis(x, jnp.maximum(t, 0)[:, None], axis=1)[:, 0]
+    return jnp.where(t == IGNORED, 0, jax.nn.logsumexp(x, axis=1) - chosen)
+
+
+def cross_entropy(x, t):
+    """The mean cross-entropy of rows that count."""
+    return jnp.sum(losses(x, t)) / jnp.sum(t != IGNORED)
+
+
+def cross_entropy_prob(p, t):
+    """-sum(t · log(max(p, 1e-8)))."""
+    return -jnp.sum(t * jnp.log(jnp.maximum(p, 1e-8)))
+
+
+offer("mse", mse)
+offer("mse.sum", partial(mse, reduce=jnp.sum))
+offer("mse.none", partial(mse, reduce=jnp.positive))
+offer("cross-entropy", cross_entropy)
+offer("cross-entropy.none", losses)
+offer("cross-entropy-prob", cross_entropy_prob)
+
+
+def masked_softmax(x):
+    """jax.nn.softmax, and zeros in rows that are masked whole."""
+    return jnp.where(jnp.isneginf(x).all(axis=-1, keepdims=True), 0, jax.nn.softmax(x, axis=-1))
+
+
+def rms_norm(x, w, eps):
+    """The formula."""
+    return x * jax.lax.rsqrt(jnp.mean(jnp.square(x), axis=-1, keepdims=True) + eps) * w
+
+
+def gemma_norm(x, w, eps):
+    """The formula with 1 + w."""
+    return rms_norm(x, 1 + w, eps)
+
+
+def both_norms(q, k, wq, wk, eps):
+    """The formula for queries and for keys."""
+    return rms_norm(q, wq, eps), rms_norm(k, wk, eps)
+
+
+def add_rms_norm(x, r, w, eps):
+    """The sum, and the formula on it."""
+    return x + r, rms_norm(x + r, w, eps)
+
+
+def plain_layer_norm(x, eps):
+    """jax.nn.standardize over the last axis."""
+    return jax.nn.standardize(x, axis=-1, epsilon=eps)
+
+
+def layer_norm(x, w, b, eps):
+    """The formula: mean, variance around it, weight and bias."""
+    below = x - jnp.mean(x, axis=-1, keepdims=True)
+    return below * jax.lax.rsqrt(jnp.mean(jnp.square(below), axis=-1, keepdims=True) + eps) * w + b
+
+
+def layer_norm_gelu(x, w, b, eps, approximate=False):
+    """jax.nn.gelu of the formula of layer-norm."""
+    return jax.nn.gelu(layer_norm(x, w, b, eps), approximate=approximate)
+
+
+norm = partial(offer, params=["eps"])
+offer("softmax.masked", masked_softmax)
+norm("rms-norm qk-norm", rms_norm)
+norm("rms-norm.gemma", gemma_norm)
+norm("qk-norm.combined", both_norms)
+norm("add-rms-norm", add_rms_norm)
+norm("layer-norm", layer_norm)
+norm("layer-norm.plain", plain_layer_norm)
+norm("layer-norm-gelu", layer_norm_gelu)
+norm("layer-norm-gelu.tanh", partial(layer_norm_gelu, approximate=True))
+
+
+def rope(x, positions, base, interleaved=False):
+    """Pairs turned by angles in f64."""
+    exponents = jnp.arange(0, x.shape[-1], 2, dtype=jnp.float64) / x.shape[-1]
+    angles = positions[:, None] * base**-exponents
+    return turned(x, jnp.cos(angles).astype(x.dtype), jnp.sin(angles).astype(x.dtype), interleaved)
+
+
+def cached_rope(x, positions, cos, sin, interleaved=False):
+    """Pairs turned by rows of two tables."""
+    return turned(x, cos[positions], sin[positions], interleaved)
+
+
+def turned(x, cos, sin, interleaved):
+    """The pairs of x, which are neighbours or a half apart, turned."""
+    cos, sin = cos[:, None], sin[:, None]
+    a, b = (x[..., 0::2], x[..., 1::2]) if interleaved else jnp.split(x, 2, axis=-1)
+    left, right = a * cos - b * sin, b * cos + a * sin
+    return jnp.stack((left, right), -1).reshape(x.shape) if interleaved else jnp.concatenate((left, right), -1)
+
+
+offer("rope", rope, params=["base"])
+offer("rope.interleaved", partial(rope, interleaved=True), params=["base"])
+offer("rope.cached", cached_rope)
+offer("rope.interleaved-cached", partial(cached_rope, interleaved=True))
+
+
+def product(a, b, axis: int):
+    """jax.lax.dot_general with sums in i32, or in f32 at least."""
+    sums = jnp.int32 if a.dtype == jnp.int8 else jnp.promote_types(a.dtype, jnp.float32)
+    return jax.lax.dot_general(a, b, (((1,), (axis,)), ((), ())), preferred_element_type=sums)
+
+
+offer("matmul", partial(product, axis=1), [*FLOATS, "i8"], widen=False)
+offer("matmul.nn", partial(product, axis=0), [*FLOATS, "i8"], widen=False)

@@ -1,0 +1,98 @@
+"""Operations of elements, by torch's own function where there is one."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import torch
+from common import WIDE
+from offers import offer
+from torch.nn import functional
+
+# With `out`, a row each.
+for operation, function in {
+    "add": torch.add,
+    "sub": torch.sub,
+    "mul": torch.mul,
+    "div": torch.div,
+    "negate": torch.neg,
+    "exp": torch.exp,
+    "log": torch.log,
+    "sqrt": torch.sqrt,
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "tanh": torch.tanh,
+    "sigmoid": torch.sigmoid,
+    "broadcast-add broadcast-add.last broadcast-add.first": torch.add,
+}.items():
+    offer(operation, function, out=True)
+
+# `out` is there, though not in the function that people call.
+aten = torch.ops.aten
+offer("relu", torch.relu, out=partial(torch.clamp_min, min=0))
+offer("silu", functional.silu, out=aten.silu.out)
+offer("gelu", functional.gelu, out=aten.gelu.out)
+offer(
+    "gelu-tanh",
+    partial(functional.gelu, approximate="tanh"),
+    out=partial(aten.gelu.out, approximate="tanh"),
+)
+
+
+def add_scalar(x, scalar, out=None):
+    """torch.add of a number."""
+    return torch.add(x, scalar, out=out)
+
+
+def scale(x, scalar, out=None):
+    """torch.mul by a number."""
+    return torch.mul(x, scalar, out=out)
+
+
+def div_scalar(x, scalar, out=None):
+    """torch.div by a number."""
+    return torch.div(x, scalar, out=out)
+
+
+def pow_scalar(x, exponent, out=None):
+    """torch.pow."""
+    return torch.pow(x, exponent, out=out)
+
+
+def axpy(x, y, a, out=None):
+    """torch.add with `alpha`."""
+    return torch.add(y, x, alpha=a, out=out)
+
+
+for operation, function in {"add-scalar": add_scalar, "scale": scale, "div-scalar": div_scalar}.items():
+    offer(operation, function, out=True, params=["scalar"])
+offer("pow-scalar", pow_scalar, out=True, params=["exponent"])
+offer("axpy", axpy, eager=WIDE, out=True, params=["a"])
+
+
+def gelu_quick(x):
+    """x · sigmoid(1.702 x)."""
+    return x * torch.sigmoid(1.702 * x)
+
+
+def focal(p, t, alpha, gamma):
+    """The focal loss."""
+    is_true = t == 1
+    chance, weight = torch.where(is_true, p, 1 - p), torch.where(is_true, alpha, 1 - alpha)
+    return -weight * (1 - chance) ** gamma * torch.log(chance)
+
+
+def batch_norm(x, mean, var, w, b, eps):
+    """torch.nn.functional.batch_norm with given statistics."""
+    return functional.batch_norm(x, mean, var, w, b, eps=eps)
+
+
+def dropout(x, p):
+    """torch.nn.functional.dropout by torch's own generator."""
+    return functional.dropout(x, p, training=True)
+
+
+offer("gelu-quick", gelu_quick, eager=[])
+offer("focal", focal, eager=[], params=["alpha", "gamma"])
+offer("batch-norm", batch_norm, params=["eps"])
+offer("dropout.free", dropout, eager=WIDE, params=["p"])
