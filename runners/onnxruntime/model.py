@@ -1,57 +1,53 @@
-"""ONNX models of a few nodes as bytes, without the package `onnx`.
-
-A model is a protobuf message: fields of a number and a wire type, each a varint, four bytes, or a
-length and so many bytes. Field numbers are those of `onnx.proto`.
-"""
+"""ONNX models of a few nodes, for the tensors of a job."""
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-IR_VERSION, OPSET = 10, 21
-TYPES = {"f32": 1, "i8": 3, "i32": 6, "f16": 10, "f64": 11}
-FLOAT, INT = 1, 2  # Kinds of attributes.
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from roofline_runner import Job, Tensor
 
-
-def model(nodes: list[bytes], inputs: list[bytes], outputs: list[bytes]) -> bytes:
-    """A model of the standard operators."""
-    graph = [*(field(1, one) for one in nodes), field(2, "graph")]
-    graph += [*(field(11, one) for one in inputs), *(field(12, one) for one in outputs)]
-    return field(1, IR_VERSION) + field(7, b"".join(graph)) + field(8, field(1, "") + field(2, OPSET))
-
-
-def node(operator: str, inputs: str, output: str, **attributes: float) -> bytes:
-    """An operator on values named in `inputs`, between spaces."""
-    names = b"".join(field(1, name) for name in inputs.split())
-    extra = b"".join(field(5, attribute(*one)) for one in attributes.items())
-    return names + field(2, output) + field(4, operator) + extra
-
-
-def value(name: str, dtype: str, shape: tuple[int, ...]) -> bytes:
-    """An input or output of the graph."""
-    sizes = b"".join(field(1, field(1, size)) for size in shape)
-    return field(1, name) + field(2, field(1, field(1, TYPES[dtype]) + field(2, sizes)))
+IR_VERSION, OPSET = 10, 24
+# Operators of ONNX Runtime's own.
+OWN = "com.microsoft"
+TYPES = {
+    "f64": TensorProto.DOUBLE,
+    "f32": TensorProto.FLOAT,
+    "f16": TensorProto.FLOAT16,
+    "bf16": TensorProto.BFLOAT16,
+    "i32": TensorProto.INT32,
+    "i8": TensorProto.INT8,
+}
 
 
-def attribute(name: str, content: float) -> bytes:
-    """A number by which an operator is set."""
-    if isinstance(content, int):
-        return field(1, name) + field(3, content) + field(20, INT)
-    return field(1, name) + varint(2 << 3 | 5) + struct.pack("<f", content) + field(20, FLOAT)
+@dataclass
+class Graph:
+    """Nodes, values that they know beforehand, and shapes in which they look at the same elements."""
+
+    nodes: list[onnx.NodeProto]
+    constants: dict[str, Any] = field(default_factory=dict)
+    shapes: dict[str, Sequence[int]] = field(default_factory=dict)
+
+    def shape(self, tensor: Tensor) -> Sequence[int]:
+        """The shape that a tensor is bound in."""
+        return self.shapes.get(tensor.name, tensor.shape)
+
+    def model(self, job: Job) -> bytes:
+        """The model over the job's tensors."""
+        inputs, outputs = (
+            [helper.make_tensor_value_info(one.name, TYPES[one.dtype], self.shape(one)) for one in ones]
+            for ones in (job.inputs, job.outputs)
+        )
+        constants = [numpy_helper.from_array(values, name) for name, values in self.constants.items()]
+        graph = helper.make_graph(self.nodes, "graph", inputs, outputs, constants)
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(OWN, 1)]
+        return helper.make_model(graph, ir_version=IR_VERSION, opset_imports=opsets).SerializeToString()
 
 
-def field(number: int, content: int | str | bytes) -> bytes:
-    """One field: a number as a varint, anything else with its length."""
-    if isinstance(content, int):
-        return varint(number << 3) + varint(content % (1 << 64))
-    content = content.encode() if isinstance(content, str) else content
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def varint(number: int) -> bytes:
-    """Seven bits a byte, the lowest first; all but the last have the top bit set."""
-    parts = []
-    while number >= 0x80:
-        parts.append(number & 0x7F | 0x80)
-        number >>= 7
-    return bytes([*parts, number])
+def node(operator: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
+    """An operator on values named between spaces; an output called `-` is not made."""
+    names = ["" if name == "-" else name for name in outputs.split()]
+    return helper.make_node(operator, inputs.split(), names, **attributes)

@@ -1,0 +1,270 @@
+"""The operations as graphs of a node or a few."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from common import ANY, FLOATS, WIDE, Job, offer
+from model import OWN, Graph, node
+
+NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16}
+
+
+def names(job: Job) -> tuple[str, str]:
+    """The names of inputs and of outputs, between spaces."""
+    return tuple(" ".join(tensor.name for tensor in ones) for ones in (job.inputs, job.outputs))
+
+
+def offer_operator(operations: str, operator: str, dtypes: list[str], **attributes) -> None:
+    """Offers an operator that takes the inputs and makes the outputs as they are."""
+    offer(operations, dtypes, about=f"{operator}.")(lambda job: Graph([node(operator, *names(job), **attributes)]))
+
+
+# An operator each.
+for operation, operator in {
+    "add": "Add",
+    "sub": "Sub",
+    "mul": "Mul",
+    "div": "Div",
+    "broadcast-add broadcast-add.last broadcast-add.first": "Add",
+    "negate": "Neg",
+    "exp": "Exp",
+    "log": "Log",
+    "sqrt": "Sqrt",
+    "sin": "Sin",
+    "cos": "Cos",
+    "tanh": "Tanh",
+    "relu": "Relu",
+    "sigmoid": "Sigmoid",
+    "silu": "Swish",
+}.items():
+    offer_operator(operation, operator, FLOATS)
+
+offer_operator("gelu", "Gelu", ["f32", "f16"], approximate="none")
+offer_operator("gelu-tanh", "Gelu", ["f32", "f16"], approximate="tanh")
+offer_operator("gelu-quick", "QuickGelu", ["f32"], domain=OWN, alpha=1.702)
+offer_operator("softmax", "Softmax", FLOATS, axis=-1)
+offer_operator("softmax.columns", "Softmax", FLOATS, axis=0)
+offer_operator("log-softmax", "LogSoftmax", FLOATS, axis=-1)
+offer_operator("log-softmax.columns", "LogSoftmax", FLOATS, axis=0)
+
+offer_operator("copy", "Identity", ANY)
+offer_operator("transpose", "Transpose", ANY)
+offer_operator("cat", "Concat", ANY, axis=1)
+for form, axes in {"": (2, 1, 0), ".021": (0, 2, 1), ".102": (1, 0, 2), ".120": (1, 2, 0), ".201": (2, 0, 1)}.items():
+    offer_operator(f"permute{form}", "Transpose", ANY, perm=axes)
+
+
+@offer("expand")
+def expand(job: Job):
+    """Expand."""
+    return Graph([node("Expand", "x shape", "y")], {"shape": np.array(job.outputs[0].shape)})
+
+
+@offer("stack", ANY)
+def stack(job: Job):
+    """Concat of both as parts of one."""
+    one = [1, *job.inputs[0].shape]
+    return Graph([node("Concat", "x y", "z", axis=0)], shapes={"x": one, "y": one})
+
+
+@offer("split", ANY)
+def split(job: Job):
+    """Split."""
+    return Graph([node("Split", "x sizes", "y z", axis=1)], {"sizes": np.array([one.shape[1] for one in job.outputs])})
+
+
+def offer_with_scalar(operation: str, operator: str) -> None:
+    """Offers an operator of a tensor and a number, which a model has in the tensor's type: in f16 the default alone."""
+
+    def graph(job: Job) -> Graph:
+        return Graph([node(operator, "x scalar", "y")], {"scalar": NUMPY[job.dtype](job.params["scalar"])})
+
+    about = f"{operator} with a number."
+    offer(operation, WIDE, about, params=["scalar"])(graph)
+    offer(operation, ["f16"], about)(graph)
+
+
+offer_with_scalar("add-scalar", "Add")
+offer_with_scalar("scale", "Mul")
+offer_with_scalar("div-scalar", "Div")
+
+
+@offer("pow-scalar", params=["exponent"])
+def pow_scalar(job: Job):
+    """Pow."""
+    exponent = np.float64 if job.dtype == "f64" else np.float32
+    return Graph([node("Pow", "x exponent", "y")], {"exponent": exponent(job.params["exponent"])})
+
+
+@offer("axpy", WIDE, params=["a"])
+def axpy(job: Job):
+    """Mul and Add."""
+    return Graph([node("Mul", "x a", "ax"), node("Add", "ax y", "z")], {"a": NUMPY[job.dtype](job.params["a"])})
+
+
+@offer("batch-norm", ["f32", "f16"], params=["eps"])
+def batch_norm(job: Job):
+    """BatchNormalization with given statistics."""
+    return Graph([node("BatchNormalization", "x w b mean var", "y", epsilon=job.params["eps"])])
+
+
+@offer("dropout.free", ["f32"], params=["p"])
+def dropout(job: Job):
+    """Dropout as in training."""
+    constants = {"ratio": NUMPY[job.dtype](job.params["p"]), "training": np.array(True)}
+    return Graph([node("Dropout", "x ratio training", "y")], constants)
+
+
+def offer_reduction(operation: str, operator: str) -> None:
+    """Offers a reduction of rows, of columns and of everything, which is one row then."""
+
+    def graph(job: Job) -> Graph:
+        if job.variant == "all":
+            elements = [math.prod(job.inputs[0].shape)]
+            return Graph([node(operator, "x axes", "y", keepdims=1)], {"axes": np.array([0])}, {"x": elements})
+        axes = np.array([0 if job.variant == "columns" else 1])
+        return Graph([node(operator, "x axes", "y", keepdims=0)], {"axes": axes})
+
+    offer(f"{operation} {operation}.columns {operation}.all", about=f"{operator}.")(graph)
+
+
+offer_reduction("sum", "ReduceSum")
+offer_reduction("mean", "ReduceMean")
+offer_reduction("max", "ReduceMax")
+offer_reduction("logsumexp", "ReduceLogSumExp")
+
+
+@offer("argmax")
+def argmax(_job: Job):
+    """ArgMax, and Cast of its indices of 64 bits."""
+    return Graph([node("ArgMax", "x", "found", axis=1, keepdims=0), node("Cast", "found", "y", to=6)])
+
+
+@offer("dot")
+def dot(job: Job):
+    """MatMul of a row and a column."""
+    (n,) = job.inputs[0].shape
+    return Graph([node("MatMul", "x y", "z")], shapes={"x": [1, n], "y": [n, 1], "z": [1, 1]})
+
+
+@offer("mse mse.sum mse.none", WIDE)
+def mse(job: Job):
+    """Sub, Mul, and ReduceMean or ReduceSum of everything."""
+    differences = node("Sub", "p t", "d")
+    if job.variant == "none":
+        return Graph([differences, node("Mul", "d d", "y")])
+    operator = "ReduceSum" if job.variant == "sum" else "ReduceMean"
+    elements = [math.prod(job.inputs[0].shape)]
+    nodes = [differences, node("Mul", "d d", "squares"), node(operator, "squares axes", "y", keepdims=1)]
+    return Graph(nodes, {"axes": np.array([0])}, {"p": elements, "t": elements})
+
+
+@offer("cross-entropy cross-entropy.none", WIDE)
+def cross_entropy(job: Job):
+    """SoftmaxCrossEntropyLoss."""
+    reduction = job.variant or "mean"
+    loss = node("SoftmaxCrossEntropyLoss", "x t", "y", reduction=reduction, ignore_index=-100)
+    return Graph([loss], shapes={} if job.variant else {"y": []})
+
+
+@offer("cross-entropy-prob", WIDE)
+def cross_entropy_prob(job: Job):
+    """Max, Log, MatMul of a row and a column, Neg."""
+    n = math.prod(job.inputs[0].shape)
+    nodes = [node("Max", "p least", "q"), node("Log", "q", "l"), node("MatMul", "l t", "s"), node("Neg", "s", "y")]
+    return Graph(nodes, {"least": NUMPY[job.dtype](1e-8)}, {"p": [1, n], "t": [n, 1], "y": [1, 1]})
+
+
+@offer("softmax.masked", WIDE)
+def masked_softmax(job: Job):
+    """Softmax, and Where the maximum of a row is that of a masked one."""
+    float_type = NUMPY[job.dtype]
+    nodes = [
+        node("ReduceMax", "x axes", "top", keepdims=1),
+        node("Equal", "top masked", "is-masked"),
+        node("Softmax", "x", "powers", axis=-1),
+        node("Where", "is-masked zero powers", "y"),
+    ]
+    return Graph(nodes, {"axes": np.array([1]), "masked": float_type(-np.inf), "zero": float_type(0)})
+
+
+# The epsilon of a norm is an f32 in a model, which is not the case's in f64.
+NORMS = ["f32", "f16", "bf16"]
+
+
+def rms_norm_node(job: Job, inputs: str, output: str):
+    """SimplifiedLayerNormalization, which is rms-norm."""
+    epsilon = job.params["eps"]
+    return node("SimplifiedLayerNormalization", inputs, output, axis=-1, epsilon=epsilon, stash_type=1)
+
+
+@offer("rms-norm qk-norm", NORMS, params=["eps"])
+def rms_norm(job: Job):
+    """SimplifiedLayerNormalization, which is rms-norm."""
+    return Graph([rms_norm_node(job, "x w", "y")])
+
+
+@offer("rms-norm.gemma", ["f32"], params=["eps"])
+def gemma_norm(job: Job):
+    """Add of 1 to the weights, and SimplifiedLayerNormalization."""
+    return Graph([node("Add", "w one", "weight"), rms_norm_node(job, "x weight", "y")], {"one": np.float32(1)})
+
+
+@offer("qk-norm.combined", NORMS, params=["eps"])
+def both_norms(job: Job):
+    """SimplifiedLayerNormalization of queries and of keys."""
+    return Graph([rms_norm_node(job, "q wq", "yq"), rms_norm_node(job, "k wk", "yk")])
+
+
+@offer("add-rms-norm", NORMS, params=["eps"])
+def add_rms_norm(job: Job):
+    """SkipSimplifiedLayerNormalization."""
+    operator = "SkipSimplifiedLayerNormalization"
+    return Graph([node(operator, "x r w", "y - - h", domain=OWN, epsilon=job.params["eps"])])
+
+
+@offer("layer-norm", NORMS, params=["eps"])
+def layer_norm(job: Job):
+    """LayerNormalization."""
+    return Graph([node("LayerNormalization", "x w b", "y", axis=-1, epsilon=job.params["eps"])])
+
+
+@offer("layer-norm.plain", ["f32", "f16"], params=["eps"])
+def plain_layer_norm(job: Job):
+    """LayerNormalization with ones for weights."""
+    weights = {"w": np.ones(job.inputs[0].shape[-1:], NUMPY[job.dtype])}
+    return Graph([node("LayerNormalization", "x w", "y", axis=-1, epsilon=job.params["eps"])], weights)
+
+
+@offer("layer-norm-gelu layer-norm-gelu.tanh", ["f32"], params=["eps"])
+def layer_norm_gelu(job: Job):
+    """LayerNormalization and Gelu."""
+    norm = node("LayerNormalization", "x w b", "h", axis=-1, epsilon=job.params["eps"])
+    return Graph([norm, node("Gelu", "h", "y", approximate=job.variant or "none")])
+
+
+@offer("rope.cached rope.interleaved-cached", ["f32"])
+def cached_rope(job: Job):
+    """Cast of positions to 64 bits, and RotaryEmbedding."""
+    seq, heads, dim = job.inputs[0].shape
+    flat, interleaved = [1, seq, heads * dim], int(job.variant.startswith("interleaved"))
+    turn = node("RotaryEmbedding", "x cos sin long", "y", num_heads=heads, interleaved=interleaved)
+    return Graph(
+        [node("Cast", "positions", "long", to=7), turn], shapes={"x": flat, "y": flat, "positions": [1, seq]}
+    )
+
+
+@offer("matmul", [*FLOATS, "i8"])
+def matmul(job: Job):
+    """Gemm with B transposed; Transpose and MatMulInteger for i8."""
+    if job.dtype == "i8":
+        return Graph([node("Transpose", "b", "bt"), node("MatMulInteger", "a bt", "c")])
+    return Graph([node("Gemm", "a b", "c", transB=1)])
+
+
+@offer("matmul.nn", [*FLOATS, "i8"])
+def matmul_nn(job: Job):
+    """MatMul; MatMulInteger for i8."""
+    return Graph([node("MatMulInteger" if job.dtype == "i8" else "MatMul", "a b", "c")])
