@@ -52,6 +52,12 @@ def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str 
             )(lambda job: prepare(job, rounded_once(job, formula, widen)))
 
 
+def offer_flushing(operations: str, formula) -> None:
+    """Offers a formula whose small results are denormal numbers, which XLA takes for zero; in f32, those of f16 are not."""
+    offer(operations, formula, ["f64", "f32", "bf16"], requires="flushes denormals")
+    offer(operations, formula, ["f16"])
+
+
 def rounded_once(job: Job, formula, widen: bool = True):
     """The formula, with what surrounds it."""
     outputs = [(tensor.shape, tensor.array().dtype) for tensor in job.outputs]

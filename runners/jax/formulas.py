@@ -6,7 +6,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
-from common import FLOATS, offer
+from common import FLOATS, offer, offer_flushing
 
 IGNORED = -100
 
@@ -31,12 +31,13 @@ for operation, function in {
     "broadcast-add broadcast-add.last broadcast-add.first": jnp.add,
     "argmax": partial(jnp.argmax, axis=1),
     "dot": partial(jnp.dot, precision="highest"),
-    "softmax": partial(jax.nn.softmax, axis=-1),
-    "softmax.columns": partial(jax.nn.softmax, axis=0),
     "log-softmax": partial(jax.nn.log_softmax, axis=-1),
     "log-softmax.columns": partial(jax.nn.log_softmax, axis=0),
 }.items():
     offer(operation, function)
+
+offer_flushing("softmax", partial(jax.nn.softmax, axis=-1))
+offer_flushing("softmax.columns", partial(jax.nn.softmax, axis=0))
 
 for form, axis in {"": 1, ".columns": 0, ".all": None}.items():
     offer(f"sum{form}", partial(jnp.sum, axis=axis))
@@ -169,7 +170,7 @@ def layer_norm_gelu(x, w, b, eps, approximate=False):
 
 
 norm = partial(offer, params=["eps"])
-offer("softmax.masked", masked_softmax)
+offer_flushing("softmax.masked", masked_softmax)
 norm("rms-norm qk-norm", rms_norm)
 norm("rms-norm.gemma", gemma_norm)
 norm("qk-norm.combined", both_norms)
