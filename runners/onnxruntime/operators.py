@@ -36,14 +36,11 @@ for operation, operator in {
     "cos": "Cos",
     "tanh": "Tanh",
     "relu": "Relu",
-    "sigmoid": "Sigmoid",
-    "silu": "Swish",
 }.items():
     offer_operator(operation, operator, FLOATS)
 
 offer_operator("gelu", "Gelu", ["f32", "f16"], approximate="none")
 offer_operator("gelu-tanh", "Gelu", ["f32", "f16"], approximate="tanh")
-offer_operator("gelu-quick", "QuickGelu", ["f32"], domain=OWN, alpha=1.702)
 offer_operator("softmax", "Softmax", FLOATS, axis=-1)
 offer_operator("softmax.columns", "Softmax", FLOATS, axis=0)
 offer_operator("log-softmax", "LogSoftmax", FLOATS, axis=-1)

@@ -1,4 +1,4 @@
-//! What a runner has: a table of its implementations, an operation a column, element types in the cells.
+//! What a runner has: a table of its operations, an implementation a column, element types in the cells.
 //!
 //! Runners that are not installed here are left as they are: their part was made where they were.
 
@@ -63,17 +63,17 @@ pub(super) fn at_odds(old: &str, new: &str) -> Vec<String> {
 fn names(table: &str) -> BTreeSet<String> {
     let cells = |line: &str| line.split('|').map(|cell| cell.trim().to_owned()).collect::<Vec<String>>();
     let mut lines = table.lines().filter(|line| line.starts_with("| ")).map(cells);
-    let operations = lines.next().unwrap_or_default();
+    let implementations = lines.next().unwrap_or_default();
     let mut names = BTreeSet::new();
     for row in lines {
-        for (operation, cell) in operations.iter().zip(&row).skip(2) {
+        for (implementation, cell) in implementations.iter().zip(&row).skip(2) {
             for offer in cell.split("; ").filter(|offer| !offer.is_empty()) {
                 let offer = offer.split(" if ").next().unwrap_or_default();
                 let (dtypes, devices) = offer.split_once(" on ").unwrap_or((offer, "cpu"));
                 let pairs = devices
                     .split(", ")
                     .flat_map(|device| dtypes.split(' ').map(move |dtype| (dtype, device)));
-                let implementation = row[1].trim_matches('`');
+                let (implementation, operation) = (implementation.trim_matches('`'), &row[1]);
                 names.extend(
                     pairs.map(|(dtype, device)| format!("{implementation} {operation} {dtype} on {device}")),
                 );
@@ -85,14 +85,14 @@ fn names(table: &str) -> BTreeSet<String> {
 
 fn describe(runner: &Runner, version: &str) -> String {
     // In the order of the offers, which is that of the registry.
-    let mut operations: Vec<&str> = Vec::new();
+    let mut implementations: Vec<&str> = Vec::new();
     let mut rows: Vec<(&str, BTreeMap<&str, String>)> = Vec::new();
     for offer in runner.offers.iter().filter(|offer| !offer.implementation.starts_with("limit/")) {
-        if !operations.contains(&offer.operation.as_str()) {
-            operations.push(&offer.operation);
+        if !implementations.contains(&offer.implementation.as_str()) {
+            implementations.push(&offer.implementation);
         }
-        let index = rows.iter().position(|(name, _)| *name == offer.implementation).unwrap_or_else(|| {
-            rows.push((&offer.implementation, BTreeMap::new()));
+        let index = rows.iter().position(|(name, _)| *name == offer.operation).unwrap_or_else(|| {
+            rows.push((&offer.operation, BTreeMap::new()));
             rows.len() - 1
         });
         let mut types = offer.dtypes.join(" ");
@@ -102,17 +102,17 @@ fn describe(runner: &Runner, version: &str) -> String {
         if !offer.requires.is_empty() {
             types = format!("{types} if {}", offer.requires);
         }
-        let cell = rows[index].1.entry(&offer.operation).or_default();
+        let cell = rows[index].1.entry(&offer.implementation).or_default();
         *cell = if cell.is_empty() { types } else { format!("{cell}; {types}") };
     }
     let devices = if runner.devices.is_empty() { "cpu".to_owned() } else { runner.devices.join(", ") };
-    let mut text = format!("Version {version}, on {devices}.\n\n| implementation |");
-    operations.iter().for_each(|operation| text += &format!(" {operation} |"));
-    text += &format!("\n|---|{}\n", "---|".repeat(operations.len()));
-    for (implementation, dtypes) in &rows {
-        text += &format!("| `{implementation}` |");
-        for operation in &operations {
-            text += &format!(" {} |", dtypes.get(operation).map_or("", String::as_str));
+    let mut text = format!("Version {version}, on {devices}.\n\n| operation |");
+    implementations.iter().for_each(|implementation| text += &format!(" `{implementation}` |"));
+    text += &format!("\n|---|{}\n", "---|".repeat(implementations.len()));
+    for (operation, dtypes) in &rows {
+        text += &format!("| {operation} |");
+        for implementation in &implementations {
+            text += &format!(" {} |", dtypes.get(implementation).map_or("", String::as_str));
         }
         text.push('\n');
     }
@@ -125,18 +125,18 @@ mod tests {
 
     #[test]
     fn a_page_has_what_is_offered_and_nothing_else() {
-        let page = "\nVersion 1.2, on cpu.\n\n| implementation | add | softmax |\n|---|---|---|\n\
-                    | `x/a` | f32 bf16; f16 on cuda |  |\n| `x/b` |  | f32 |\n| `cpu/amx` | i8 | |\n";
+        let page = "\nVersion 1.2, on cpu.\n\n| operation | `x/a` | `x/b` | `cpu/amx` |\n|---|---|---|---|\n\
+                    | add | f32 bf16; f16 on cuda |  | i8 |\n| softmax |  | f32 |  |\n";
         let odd = |old: &str, new: &str| at_odds(page, &page.replace(old, new));
         assert_eq!(odd("1.2, on cpu", "1.3 for AVX2, on cpu, cuda:0"), [""; 0]);
-        assert_eq!(odd("| `cpu/amx` | i8 | |\n", ""), [""; 0], "not every processor has it");
+        assert_eq!(odd("| i8 |", "|  |"), [""; 0], "not every processor has it");
         assert_eq!(
             odd("f16 on cuda", "f16 on cuda if cols > 1, finite"),
             [""; 0],
             "a condition is none of its names"
         );
         assert_eq!(
-            odd("|  | f32 |", "|  | f32 f64 |"),
+            odd("|  | f32 |  |", "|  | f32 f64 |  |"),
             ["`x/b softmax f64 on cpu` is offered and not on the page"]
         );
         assert_eq!(
@@ -153,13 +153,13 @@ mod tests {
                 "`x/b softmax f32 on cpu` is on the page and not offered",
             ]
         );
-        assert_eq!(odd("| `cpu/amx` | i8", "| `cpu/amx` | i8 bf16").len(), 1, "the page has all");
-        assert_eq!(odd("| add | softmax |", "| add | rms-norm |").len(), 2);
+        assert_eq!(odd("| i8 |", "| i8 bf16 |").len(), 1, "the page has all");
+        assert_eq!(odd("| softmax |", "| rms-norm |").len(), 2);
         assert_eq!(at_odds("", page).len(), 5);
     }
 
     #[test]
-    fn an_operation_is_a_column_and_probes_are_left_out() {
+    fn an_operation_is_a_row_and_probes_are_left_out() {
         let offer = |implementation: &str, operation: &str, dtypes: &[&str]| Offer {
             implementation: implementation.to_owned(),
             operation: operation.to_owned(),
@@ -179,8 +179,8 @@ mod tests {
         let runner = Runner { name: "x".to_owned(), version: None, devices: Vec::new(), offers };
         assert_eq!(
             describe(&runner, "1.2"),
-            "Version 1.2, on cpu.\n\n| implementation | add | softmax |\n|---|---|---|\n\
-             | `x/a` | f32 bf16 | f32; f16 on cuda if cols > 1, finite |\n| `x/b` |  | f64 |\n"
+            "Version 1.2, on cpu.\n\n| operation | `x/a` | `x/b` |\n|---|---|---|\n\
+             | add | f32 bf16 |  |\n| softmax | f32; f16 on cuda if cols > 1, finite | f64 |\n"
         );
     }
 }
