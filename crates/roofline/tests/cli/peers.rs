@@ -2,6 +2,7 @@
 
 use crate::scene::{Outcome, Scene, say};
 use roofline_conductor::home;
+use roofline_core::ops::OPERATIONS;
 use roofline_core::record::Status;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,9 +17,30 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners").join(name).canonicalize().unwrap()
 }
 
+/// Every form of every operation in each of its precisions, at sizes that fill no vectors.
+fn every_case() -> String {
+    let mut cases = Vec::new();
+    for operation in OPERATIONS {
+        let sizes = operation.axes.iter().zip([5, 34, 8]);
+        let axes: Vec<String> = sizes.map(|(axis, size)| format!("{}={size}", axis.name)).collect();
+        for variant in operation.variants {
+            let dot = if variant.name.is_empty() { "" } else { "." };
+            let form = format!("{}{dot}{}", operation.name, variant.name);
+            cases.extend(
+                operation.precisions.iter().map(|one| format!("{form}/{}/{}", one.id, axes.join(","))),
+            );
+        }
+    }
+    cases.join(" ")
+}
+
 /// Every row that is offered is right.
 fn holds(scene: &Scene, runner: &str) {
-    let words = format!("check {CASES} -i {runner}/* --format jsonl");
+    hold(scene, CASES, &format!("{runner}/*"));
+}
+
+fn hold(scene: &Scene, cases: &str, implementations: &str) {
+    let words = format!("check {cases} -i {implementations} --format jsonl");
     let rows = scene.call_with_store(&words).exits(0).rows();
     let is = |row: &&serde_json::Value, status: &str| row["status"] == status;
     assert!(rows.iter().any(|row| is(&row, "ok")), "{rows:?}");
@@ -64,16 +86,37 @@ fn rust_peers() {
     holds(&scene, "rust-peers");
 }
 
-/// A Python that has torch: that of `cargo xtask peers`, or of whoever runs these tests.
-fn python_with_torch() -> Option<PathBuf> {
+/// A Python that has a library: that of `cargo xtask peers` or `test`, or of whoever runs these tests.
+fn python_with(library: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_BIN_EXE_roofline")).ancestors().nth(2)?;
-    let of_peers = Some(target.join("peers/torch/bin/python")).filter(|python| python.is_file());
-    of_peers.or_else(|| home::interpreter("torch"))
+    let of_tests = if library == "numpy" { "venv".to_owned() } else { format!("peers/{library}") };
+    let python = Some(target.join(of_tests).join("bin/python")).filter(|python| python.is_file());
+    python.or_else(|| home::interpreter(library))
+}
+
+/// Whatever a Python runner offers, of all operations that there are; what torch compiles would take an hour.
+#[test]
+fn python_peers() {
+    let cases = every_case();
+    for (library, implementations) in [
+        ("numpy", "numpy/*"),
+        ("torch", "torch/eager,torch/formula"),
+        ("onnxruntime", "onnxruntime/parked"),
+        ("jax", "jax/*"),
+    ] {
+        let Some(python) = python_with(library) else {
+            say(&format!("skipped: no {library}; `cargo xtask peers` brings it, and `test` numpy"));
+            continue;
+        };
+        let scene = Scene::away();
+        scene.call_with_store(&format!("runners install {library} --python {}", python.display())).exits(0);
+        hold(&scene, &cases, implementations);
+    }
 }
 
 #[test]
 fn torch_is_paired_with_the_house_at_one_thread_and_at_two() {
-    let Some(python) = python_with_torch() else {
+    let Some(python) = python_with("torch") else {
         return say("skipped: no torch; `cargo xtask peers` brings it");
     };
     let scene = Scene::away();
