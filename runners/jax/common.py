@@ -49,7 +49,7 @@ def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str 
                 devices=[device],
                 requires=requires,
                 params=params,
-            )(lambda job: prepare(job, rounded_once(job, formula, widen)))
+            )(lambda job: prepare(job, rounded_once(job, formula, widen, params)))
 
 
 def offer_flushing(operations: str, formula) -> None:
@@ -58,12 +58,13 @@ def offer_flushing(operations: str, formula) -> None:
     offer(operations, formula, ["f16"])
 
 
-def rounded_once(job: Job, formula, widen: bool = True):
-    """The formula, with what surrounds it."""
+def rounded_once(job: Job, formula, widen: bool, params=()):
+    """The formula with its parameters, and with what surrounds it."""
+    chosen = {name: job.params[name] for name in params}
     outputs = [(tensor.shape, tensor.array().dtype) for tensor in job.outputs]
 
     def run(*arrays):
-        results = formula(*(widened(array) if widen else array for array in arrays), **job.params)
+        results = formula(*(widened(array) if widen else array for array in arrays), **chosen)
         if len(outputs) == 1:
             results = (results,)
         results = tuple(one.reshape(shape).astype(dtype) for one, (shape, dtype) in zip(results, outputs))

@@ -16,9 +16,13 @@ def names(job: Job) -> tuple[str, str]:
     return tuple(" ".join(tensor.name for tensor in ones) for ones in (job.inputs, job.outputs))
 
 
-def offer_operator(operations: str, operator: str, dtypes: list[str], **attributes) -> None:
+def offer_operator(operations: str, operator: str, dtypes: list[str], requires: str = "", **attributes) -> None:
     """Offers an operator that takes the inputs and makes the outputs as they are."""
-    offer(operations, dtypes, about=f"{operator}.")(lambda job: Graph([node(operator, *names(job), **attributes)]))
+
+    def graph(job: Job) -> Graph:
+        return Graph([node(operator, *names(job), **attributes)])
+
+    offer(operations, dtypes, about=f"{operator}.", requires=requires)(graph)
 
 
 # An operator each.
@@ -43,8 +47,9 @@ offer_operator("gelu", "Gelu", ["f32", "f16"], approximate="none")
 offer_operator("gelu-tanh", "Gelu", ["f32", "f16"], approximate="tanh")
 offer_operator("softmax", "Softmax", FLOATS, axis=-1)
 offer_operator("softmax.columns", "Softmax", FLOATS, axis=0)
-offer_operator("log-softmax", "LogSoftmax", FLOATS, axis=-1)
-offer_operator("log-softmax.columns", "LogSoftmax", FLOATS, axis=0)
+for form, axis in {"": -1, ".columns": 0}.items():
+    offer_operator(f"log-softmax{form}", "LogSoftmax", ["f32", "f16"], axis=axis)
+    offer_operator(f"log-softmax{form}", "LogSoftmax", ["f64"], requires="finite", axis=axis)
 
 offer_operator("copy", "Identity", ANY)
 offer_operator("transpose", "Transpose", ANY)

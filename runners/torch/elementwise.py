@@ -31,7 +31,8 @@ for operation, function in {
 aten = torch.ops.aten
 offer("relu", torch.relu, out=partial(torch.clamp_min, min=0))
 offer("silu", functional.silu, out=aten.silu.out)
-offer("gelu", functional.gelu, out=aten.gelu.out)
+# That of an infinity is NaN, but in f64.
+offer("gelu", functional.gelu, out=aten.gelu.out, requires="finite")
 offer(
     "gelu-tanh",
     partial(functional.gelu, approximate="tanh"),

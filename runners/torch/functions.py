@@ -117,7 +117,7 @@ norm("qk-norm.combined", partial(both, rms_norm), formula=partial(both, normalis
 norm("add-rms-norm", partial(of_the_sum, rms_norm), formula=partial(of_the_sum, normalise))
 offer("layer-norm", layer_norm, params=["eps"])
 offer("layer-norm.plain", plain_layer_norm, params=["eps"])
-offer("layer-norm-gelu", layer_norm_gelu, eager=WIDE, params=["eps"])
+offer("layer-norm-gelu", layer_norm_gelu, eager=WIDE, params=["eps"], requires="finite")
 offer("layer-norm-gelu.tanh", partial(layer_norm_gelu, approximate="tanh"), eager=WIDE, params=["eps"])
 
 

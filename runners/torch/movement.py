@@ -6,15 +6,16 @@ from functools import partial
 
 import torch
 from common import ANYWHERE, FLOATS, runner
-from offers import compiled_as_it_is, in_place
+from offers import compiler, in_place, warmed
 
 
 def offer(operation: str, function) -> None:
     """Offers a function of inputs that writes into `out`, eager and compiled."""
     about = function.__doc__.rstrip(".")
     add = partial(runner.implementation, operation=operation, dtypes=FLOATS, parallel=True, devices=ANYWHERE)
-    add("torch/eager", about=about)(partial(in_place, function, False))
-    add("torch/compile", about=f"torch.compile of {about}")(partial(compiled_as_it_is, function))
+    fast = in_place(compiler(function))
+    add("torch/eager", about=about)(in_place(function))
+    add("torch/compile", about=f"torch.compile of {about}")(lambda job: warmed(job, fast(job)))
 
 
 def copy(x, out):

@@ -9,63 +9,99 @@ from common import ANYWHERE, FLOATS, Job, fresh, runner, tensors, widened
 
 
 def offer(
-    operations: str, function, *, eager=FLOATS, out=None, scalar=False, formula=None, params=(), devices=ANYWHERE
+    operations: str,
+    function,
+    *,
+    eager=FLOATS,
+    out=None,
+    scalar=False,
+    formula=None,
+    params=(),
+    devices=ANYWHERE,
+    requires="",
 ):
     """Offers a function of an operation's inputs, and of its parameters by name, for operations named between spaces.
 
     `torch/eager` is the function as it is, for the types in `eager` that it is right for, and on `devices`. With `out` it
     writes into the given memory: `True` where the function takes `out=`, else another function that does; `scalar` says
     that it makes a number without axes. Where it is not right for all types, `torch/formula` computes in f32 at least.
-    `torch/compile` does so too. Both take `formula` instead of the function where there is one.
+    `torch/compile` does so too. Both take `formula` instead of the function where there is one. What the function
+    `requires`, though not in f64, holds for the first two.
     """
     out, steps = function if out is True else out, formula or function
+    ways = {}
+    if eager and out:
+        ways["eager"] = f"{named(function)} into the output", in_place(out, scalar, params), eager, devices
+    elif eager:
+        ways["eager"] = f"{named(function)}, which has no `out`", returned(function, params), eager, devices
+    if eager is not FLOATS or devices is not ANYWHERE:
+        about = f"{named(steps)}, a function of torch for each step, in f32 at least"
+        ways["formula"] = about, step_by_step(steps, params), FLOATS, ANYWHERE
+    about = f"torch.compile of {named(steps)}, in f32 at least"
+    ways["compile"] = about, compiled(steps, params), FLOATS, ANYWHERE
     for operation in operations.split():
-        add = partial(runner.implementation, operation=operation, parallel=True, params=params)
-        if eager and out:
-            about = f"{named(function)} into the output"
-            add("torch/eager", dtypes=eager, devices=devices, about=about)(partial(in_place, out, scalar))
-        elif eager:
-            about = f"{named(function)}, which has no `out`"
-            add("torch/eager", dtypes=eager, devices=devices, about=about, output="fresh")(partial(returned, function))
-        everywhere = partial(add, dtypes=FLOATS, devices=ANYWHERE)
-        if eager is not FLOATS or devices is not ANYWHERE:
-            about = f"{named(steps)}, a function of torch for each step, in f32 at least"
-            everywhere("torch/formula", about=about)(partial(step_by_step, steps))
-        everywhere("torch/compile", about=f"torch.compile of {named(steps)}, in f32 at least")(partial(compiled, steps))
+        for way, (about, prepare, dtypes, where) in ways.items():
+            add = partial(
+                runner.implementation,
+                f"torch/{way}",
+                operation=operation,
+                about=about,
+                parallel=True,
+                params=params,
+                devices=where,
+            )
+            if requires and way != "compile":
+                add(dtypes=[dtype for dtype in dtypes if dtype != "f64"], requires=requires)(prepare)
+                dtypes = ["f64"]
+            add(dtypes=dtypes)(prepare)
 
 
-def in_place(function, scalar: bool, job: Job):
-    """A function that writes into the output, or into the outputs."""
-    given = tensors(job)
-    inputs, outputs = given[: len(job.inputs)], given[len(job.inputs) :]
-    output = outputs[0].view(()) if scalar else outputs[0] if len(outputs) == 1 else outputs
-    return partial(function, *inputs, **job.params, out=output)
+def in_place(function, scalar: bool = False, params=()):
+    """Prepares a function that writes into the output, or into the outputs."""
+
+    def prepare(job: Job):
+        given = tensors(job)
+        inputs, outputs = given[: len(job.inputs)], given[len(job.inputs) :]
+        output = outputs[0].view(()) if scalar else outputs[0] if len(outputs) == 1 else outputs
+        return partial(function, *inputs, **chosen(job, params), out=output)
+
+    return prepare
 
 
-def returned(function, job: Job):
-    """A function that returns its result."""
-    return partial(function, *fresh(job), **job.params)
+def returned(function, params):
+    """Prepares a function that returns its result."""
+    return lambda job: partial(function, *fresh(job), **chosen(job, params))
 
 
-def step_by_step(function, job: Job):
-    """A function on wide inputs, its results rounded once."""
-    return partial(rounded_once(function, len(job.inputs)), *tensors(job), **job.params)
+def step_by_step(function, params):
+    """Prepares a function on wide inputs, its results rounded once."""
+
+    def prepare(job: Job):
+        return partial(rounded_once(function, len(job.inputs)), *tensors(job), **chosen(job, params))
+
+    return prepare
 
 
-def compiled(function, job: Job):
-    """The same compiled for exactly these shapes; what that took is noted, and timed nowhere."""
-    call = partial(compiler(rounded_once(function, len(job.inputs))), *tensors(job), **job.params)
+def compiled(function, params):
+    """Prepares the same, compiled for exactly these shapes."""
+
+    def prepare(job: Job):
+        wide = compiler(rounded_once(function, len(job.inputs)))
+        return warmed(job, partial(wide, *tensors(job), **chosen(job, params)))
+
+    return prepare
+
+
+def warmed(job: Job, call):
+    """A compiled function after its first call; what that took is noted, and timed nowhere."""
     with job.timed_note("compile"):
         call()
     return call
 
 
-def compiled_as_it_is(function, job: Job):
-    """A function that writes into `out`, compiled."""
-    call = in_place(compiler(function), False, job)
-    with job.timed_note("compile"):
-        call()
-    return call
+def chosen(job: Job, params) -> dict[str, float]:
+    """The parameters that a function takes."""
+    return {name: job.params[name] for name in params}
 
 
 # One a function: shapes that it has seen before are not compiled again.

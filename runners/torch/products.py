@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 from common import FLOATS, Job, runner, tensors
-from offers import compiler
+from offers import compiler, warmed
 
 PRODUCTS = ["f64", "f32", "f16", "i8"]
 # What products in bf16 require on this processor.
@@ -40,10 +40,7 @@ def matmul(job: Job):
 @product("torch/compile")
 def compiled_matmul(job: Job):
     """torch.compile of torch.mm, of torch._int_mm for i8."""
-    call = partial(compiler(multiply_rows if job.variant == "" else multiply), *tensors(job))
-    with job.timed_note("compile"):
-        call()
-    return call
+    return warmed(job, partial(compiler(multiply_rows if job.variant == "" else multiply), *tensors(job)))
 
 
 def multiply(a, b, c):
