@@ -179,7 +179,7 @@ def cross_entropy_prob(job: Job):
     return Graph(nodes, {"least": NUMPY[job.dtype](1e-8)}, {"p": [1, n], "t": [n, 1], "y": [1, 1]})
 
 
-@offer("softmax.masked", WIDE)
+@offer("softmax.masked")
 def masked_softmax(job: Job):
     """Softmax, and Where the maximum of a row is that of a masked one."""
     float_type = NUMPY[job.dtype]
