@@ -101,13 +101,13 @@ fn every_offer_launches() {
             });
             let request = Prepare::of(&case, &offer.implementation, places.collect());
             let files: Vec<File> = request.tensors.iter().map(|p| memory(p.size, 0, &[], p.role)).collect();
-            let output = files.last().unwrap();
+            let first = request.tensors.iter().position(|place| place.role == Role::Output).unwrap();
+            let (place, output) = (&request.tensors[first], &files[first]);
             output.write_all_at(&[0x7f; 4096], 0).unwrap();
             let borrowed: Vec<&File> = files.iter().collect();
             let prepare = Ask::Prepare(Box::new(request.clone()));
             let _: Prepared = conductor.ask_with(prepare, &borrowed).unwrap();
             let _: Launched = conductor.ask(Ask::Launch { count: 1 }).unwrap();
-            let place = request.tensors.iter().find(|place| place.role == Role::Output).unwrap();
             let mut bytes = vec![0; place.bytes as usize];
             output.read_exact_at(&mut bytes, 0).unwrap();
             if offer.implementation.starts_with("limit/") {
@@ -116,7 +116,7 @@ fn every_offer_launches() {
                 assert_eq!(bytes.iter().all(|byte| *byte == 0), traffic, "{}", offer.implementation);
                 continue;
             }
-            let zeros = [0; 4096];
+            let zeros = vec![0; request.tensors.iter().map(|place| place.bytes as usize).max().unwrap()];
             let inputs = request.tensors.iter().filter(|place| place.role.is_input());
             let view = |place: &Place| View { dtype: place.dtype, bytes: &zeros[..place.bytes as usize] };
             let inputs = inputs.map(view).collect();
