@@ -84,9 +84,9 @@ def focal(p, t, alpha, gamma):
 
 
 def batch_norm(x, mean, var, w, b, eps):
-    """The formula with given statistics."""
-    mean, var, w, b = (one[:, None] for one in (mean, var, w, b))
-    return (x - mean) * jax.lax.rsqrt(var + eps) * w + b
+    """One factor and one summand a channel, then product and sum."""
+    factor = w / jnp.sqrt(var + eps)
+    return x * factor[:, None] + (b - mean * factor)[:, None]
 
 
 offer("gelu-quick", gelu_quick)

@@ -172,18 +172,20 @@ def focal(job: Job):
 
 @offer("ufunc", "batch-norm", params=["eps"])
 def batch_norm(job: Job):
-    """Difference, scale, weight, bias: a pass over memory each."""
+    """One factor and one summand a channel, then product and sum: a pass over memory each."""
     x, mean, var, w, b, y = job.arrays()
     mean, var, w, b = (one[:, None] for one in (mean, var, w, b))
-    eps, work, scale = job.params["eps"], wide(job, y), scratch(job, w.shape, accumulator(x))
+    eps, work = job.params["eps"], wide(job, y)
+    factor, summand = (scratch(job, w.shape, work.dtype) for _ in range(2))
 
     def run():
-        np.add(var, eps, out=scale, dtype=scale.dtype)
-        np.sqrt(scale, out=scale)
-        np.subtract(x, mean, out=work, dtype=work.dtype)
-        np.divide(work, scale, out=work)
-        np.multiply(work, w, out=work)
-        np.add(work, b, out=y, dtype=work.dtype)
+        np.add(var, eps, out=factor, dtype=work.dtype)
+        np.sqrt(factor, out=factor)
+        np.divide(w, factor, out=factor)
+        np.multiply(mean, factor, out=summand)
+        np.subtract(b, summand, out=summand)
+        np.multiply(x, factor, out=work)
+        np.add(work, summand, out=y)
 
     return run
 

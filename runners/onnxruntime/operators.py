@@ -36,13 +36,13 @@ for operation, operator in {
     "exp": "Exp",
     "log": "Log",
     "sqrt": "Sqrt",
-    "sin": "Sin",
-    "cos": "Cos",
     "tanh": "Tanh",
     "relu": "Relu",
 }.items():
     offer_operator(operation, operator, FLOATS)
 
+offer_operator("sin", "Sin", ["f32", "f16"])
+offer_operator("cos", "Cos", ["f32", "f16"])
 offer_operator("gelu", "Gelu", ["f32", "f16"], approximate="none")
 offer_operator("gelu-tanh", "Gelu", ["f32", "f16"], approximate="tanh")
 offer_operator("softmax", "Softmax", FLOATS, axis=-1)
@@ -119,7 +119,7 @@ def dropout(job: Job):
     return Graph([node("Dropout", "x ratio training", "y")], constants)
 
 
-def offer_reduction(operation: str, operator: str) -> None:
+def offer_reduction(operation: str, operator: str, requires: str = "") -> None:
     """Offers a reduction of rows, of columns and of everything, which is one row then."""
 
     def graph(job: Job) -> Graph:
@@ -129,16 +129,16 @@ def offer_reduction(operation: str, operator: str) -> None:
         axes = np.array([0 if job.variant == "columns" else 1])
         return Graph([node(operator, "x axes", "y", keepdims=0)], {"axes": axes})
 
-    offer(f"{operation} {operation}.columns {operation}.all", about=f"{operator}.")(graph)
+    offer(f"{operation} {operation}.columns {operation}.all", about=f"{operator}.", requires=requires)(graph)
 
 
 offer_reduction("sum", "ReduceSum")
 offer_reduction("mean", "ReduceMean")
-offer_reduction("max", "ReduceMax")
+offer_reduction("max", "ReduceMax", requires="finite")  # It passes over NaNs.
 offer_reduction("logsumexp", "ReduceLogSumExp")
 
 
-@offer("argmax")
+@offer("argmax", requires="finite")
 def argmax(_job: Job):
     """ArgMax, and Cast of its indices of 64 bits."""
     return Graph([node("ArgMax", "x", "found", axis=1, keepdims=0), node("Cast", "found", "y", to=6)])
@@ -163,7 +163,8 @@ def mse(job: Job):
     return Graph(nodes, {"axes": np.array([0])}, {"p": elements, "t": elements})
 
 
-@offer("cross-entropy cross-entropy.none", WIDE)
+@offer("cross-entropy cross-entropy.none", ["f32"])
+@offer("cross-entropy cross-entropy.none", ["f64"], requires="finite")
 def cross_entropy(job: Job):
     """SoftmaxCrossEntropyLoss."""
     reduction = job.variant or "mean"

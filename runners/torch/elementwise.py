@@ -18,7 +18,6 @@ for operation, function in {
     "negate": torch.neg,
     "exp": torch.exp,
     "log": torch.log,
-    "sqrt": torch.sqrt,
     "sin": torch.sin,
     "cos": torch.cos,
     "tanh": torch.tanh,
@@ -26,6 +25,9 @@ for operation, function in {
     "broadcast-add broadcast-add.last broadcast-add.first": torch.add,
 }.items():
     offer(operation, function, out=True)
+
+# The last bit of some roots is wrong in f64 and f32.
+offer("sqrt", torch.sqrt, eager=["f16", "bf16"], out=True, formula=False)
 
 # `out` is there, though not in the function that people call.
 aten = torch.ops.aten

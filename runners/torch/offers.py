@@ -25,7 +25,8 @@ def offer(
     `torch/eager` is the function as it is, for the types in `eager` that it is right for, and on `devices`. With `out` it
     writes into the given memory: `True` where the function takes `out=`, else another function that does; `scalar` says
     that it makes a number without axes. Where it is not right for all types, `torch/formula` computes in f32 at least.
-    `torch/compile` does so too. Both take `formula` instead of the function where there is one. What the function
+    `torch/compile` does so too. Both take `formula` instead of the function where there is one; `False` leaves the
+    first out, where f32 is not right either. What the function
     `requires`, though not in f64, holds for the first two.
     """
     out, steps = function if out is True else out, formula or function
@@ -34,7 +35,7 @@ def offer(
         ways["eager"] = f"{named(function)} into the output", in_place(out, scalar, params), eager, devices
     elif eager:
         ways["eager"] = f"{named(function)}, which has no `out`", returned(function, params), eager, devices
-    if eager is not FLOATS or devices is not ANYWHERE:
+    if formula is not False and (eager is not FLOATS or devices is not ANYWHERE):
         about = f"{named(steps)}, a function of torch for each step, in f32 at least"
         ways["formula"] = about, step_by_step(steps, params), FLOATS, ANYWHERE
     about = f"torch.compile of {named(steps)}, in f32 at least"
