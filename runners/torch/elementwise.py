@@ -67,9 +67,11 @@ def axpy(x, y, a, out=None):
     return torch.add(y, x, alpha=a, out=out)
 
 
-for operation, function in {"add-scalar": add_scalar, "scale": scale, "div-scalar": div_scalar}.items():
-    offer(operation, function, out=True, params=["scalar"])
-offer("pow-scalar", pow_scalar, out=True, params=["exponent"])
+offer("scale", scale, out=True, params=["scalar"])
+offer("div-scalar", div_scalar, out=True, params=["scalar"])
+# In bf16 and f16 a summand is rounded first, and a cube in between; the defaults are right.
+offer("add-scalar", add_scalar, out=True, params=["scalar"], narrow_params=[])
+offer("pow-scalar", pow_scalar, out=True, params=["exponent"], narrow_params=[])
 offer("axpy", axpy, eager=WIDE, out=True, params=["a"])
 
 
@@ -80,7 +82,7 @@ def gelu_quick(x):
 
 def focal(p, t, alpha, gamma):
     """The focal loss."""
-    is_true = t == 1
+    is_true, alpha = t == 1, torch.full((), alpha, dtype=p.dtype, device=p.device)
     chance, weight = torch.where(is_true, p, 1 - p), torch.where(is_true, alpha, 1 - alpha)
     return -weight * (1 - chance) ** gamma * torch.log(chance)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, partial
 
 import torch
-from common import ANYWHERE, FLOATS, Job, fresh, runner, tensors, widened
+from common import ANYWHERE, FLOATS, WIDE, Job, fresh, runner, tensors, widened
 
 
 def offer(
@@ -17,6 +17,7 @@ def offer(
     scalar=False,
     formula=None,
     params=(),
+    narrow_params=None,
     devices=ANYWHERE,
     requires="",
 ):
@@ -24,10 +25,10 @@ def offer(
 
     `torch/eager` is the function as it is, for the types in `eager` that it is right for, and on `devices`. With `out` it
     writes into the given memory: `True` where the function takes `out=`, else another function that does; `scalar` says
-    that it makes a number without axes. Where it is not right for all types, `torch/formula` computes in f32 at least.
-    `torch/compile` does so too. Both take `formula` instead of the function where there is one; `False` leaves the
-    first out, where f32 is not right either. What the function
-    `requires`, though not in f64, holds for the first two.
+    that it makes a number without axes. `narrow_params` are the parameters that it is right for in bf16 and f16, where
+    they are not all. Where anything is missing, `torch/formula` computes in f32 at least; `torch/compile` always does.
+    Both take `formula` instead of the function where there is one; `False` leaves the first out, where f32 is not
+    right either. What the function `requires`, though not in f64, holds for all but the compiled one.
     """
     out, steps = function if out is True else out, formula or function
     ways = {}
@@ -35,7 +36,8 @@ def offer(
         ways["eager"] = f"{named(function)} into the output", in_place(out, scalar, params), eager, devices
     elif eager:
         ways["eager"] = f"{named(function)}, which has no `out`", returned(function, params), eager, devices
-    if formula is not False and (eager is not FLOATS or devices is not ANYWHERE):
+    is_whole = eager is FLOATS and devices is ANYWHERE and narrow_params is None
+    if formula is not False and not is_whole:
         about = f"{named(steps)}, a function of torch for each step, in f32 at least"
         ways["formula"] = about, step_by_step(steps, params), FLOATS, ANYWHERE
     about = f"torch.compile of {named(steps)}, in f32 at least"
@@ -48,9 +50,12 @@ def offer(
                 operation=operation,
                 about=about,
                 parallel=True,
-                params=params,
                 devices=where,
             )
+            if narrow_params is not None and way == "eager":
+                add(dtypes=[dtype for dtype in dtypes if dtype not in WIDE], params=narrow_params)(prepare)
+                dtypes = WIDE
+            add = partial(add, params=params)
             if requires and way != "compile":
                 add(dtypes=[dtype for dtype in dtypes if dtype != "f64"], requires=requires)(prepare)
                 dtypes = ["f64"]
