@@ -50,6 +50,8 @@ pub struct Lane {
     pub judging: Duration,
     /// Visits to others in which its process worked.
     pub disturbances: u32,
+    /// Visits that took more CPU time than their cores have.
+    pub overruns: u32,
     /// Time that its pairs have taken, with what it took to set them up.
     pub spent: Duration,
     /// What was taken from it meanwhile.
@@ -84,6 +86,7 @@ impl Lane {
             account: Account::default(),
             judging: Duration::ZERO,
             disturbances: 0,
+            overruns: 0,
             spent: Duration::ZERO,
             taken: Taken::default(),
             ended: None,

@@ -27,8 +27,9 @@ use std::time::{Duration, Instant};
 /// Share of the launches that must be seen, and of a kernel whose output holds other values in between.
 const LEAST_SEEN: f64 = 0.75;
 const LEAST_SEEN_OF_SCRATCH: f64 = 0.15;
-/// So many looks in a launch must have found a value that is neither poison nor right.
-const SCRATCH: f64 = 0.5;
+/// So many looks in a launch must have found a value that is neither poison nor right. Who writes once a launch has
+/// none of them.
+const SCRATCH: f64 = 0.05;
 /// Launches and visits without which nothing is said.
 const FEWEST_LAUNCHES: u64 = 8;
 const FEWEST_VISITS: usize = 4;

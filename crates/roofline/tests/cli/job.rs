@@ -99,7 +99,7 @@ fn rows_that_are_no_job() {
     let job = |row: &str| scene.call_with_store(&format!("job {row} --to job"));
     job("add/f32/rows=3,cols=5@cpu/plian")
         .complains(2, &["no `cpu/plian` for `add`", "did you mean `cpu/plain`?"]);
-    job("add/f64/rows=3,cols=5@cpu/plain").complains(2, &["does not offer add in f64", "hint: it has f32"]);
+    job("add/f64/rows=3,cols=5@cpu/vector").complains(2, &["does not offer add in f64", "hint: it has f32"]);
     job("add/f32/rows=3,cols=5@nobody/x").complains(5, &["there is no runner `nobody`", "hint: "]);
     job("add/f32/rows=3,cols=5").complains(2, &["names no implementation", "hint: "]);
     assert!(!scene.path("job").exists());

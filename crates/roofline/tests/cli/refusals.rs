@@ -64,7 +64,7 @@ fn the_limit_of_memory_is_the_users() {
 #[test]
 fn a_refused_case_costs_no_other() {
     let scene = Scene::new();
-    let words = "check add/f32/rows=0,cols=5 add/f32/rows=2,cols=5 add/f64/rows=2,cols=5 -i cpu/plain";
+    let words = "check add/f32/rows=0,cols=5 add/f32/rows=2,cols=5 add/f64/rows=2,cols=5 -i cpu/vector";
     let outcome = scene.call_with_store(&format!("{words} --format jsonl")).exits(0);
     let statuses: Vec<_> =
         outcome.rows().iter().map(|row| row["status"].as_str().unwrap().to_owned()).collect();
