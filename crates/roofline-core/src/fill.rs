@@ -53,6 +53,18 @@ impl Fill {
         Fill::Planted,
     ];
 
+    /// All but infinities and NaN, for operations whose honest kernels differ there.
+    pub const FINITE: &[Fill] = &[
+        Fill::Uniform,
+        Fill::Normal,
+        Fill::Shifted,
+        Fill::Ramp,
+        Fill::Integers,
+        Fill::OneHot,
+        Fill::Extreme,
+        Fill::Planted,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Fill::Uniform => "uniform",

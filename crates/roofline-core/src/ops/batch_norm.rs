@@ -15,6 +15,8 @@ pub const OPERATION: Operation = Operation {
         Axis { name: "pixels", about: "elements of a channel" },
     ],
     params: &[Param { name: "eps", about: "added to the variance", default: 1e-5, range: (0.0, 1.0) }],
+    // An infinite weight or mean gives NaN where the statistics are folded, and an infinity where they are not.
+    fills: Fill::FINITE,
     tensors: |case| {
         let channels = case.axis("channels");
         let shape = [case.axis("batch"), channels, case.axis("pixels")];

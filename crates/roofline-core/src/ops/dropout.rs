@@ -20,16 +20,7 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "free", about: "m from any generator" },
     ],
     params: &[Param { name: "p", about: "share that is dropped", default: 0.1, range: (0.0, 0.99) }],
-    fills: &[
-        Fill::Uniform,
-        Fill::Normal,
-        Fill::Shifted,
-        Fill::Ramp,
-        Fill::Integers,
-        Fill::OneHot,
-        Fill::Extreme,
-        Fill::Planted,
-    ],
+    fills: Fill::FINITE,
     tensors: |case| {
         let shape = [case.axis("rows"), case.axis("cols")];
         let mut tensors = vec![Tensor::input("x", case.dtype(), &shape)];
