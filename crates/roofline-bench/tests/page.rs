@@ -240,6 +240,6 @@ impl Example {
         let loose = "wanted.iter().map(expected).map(|e| Expected { soft: 1e3, ..e }).collect()";
         own("wanted.iter().map(expected).collect()", loose).must(0, &["refused", "self-test"]);
         let said = own("const NAME: &'static str = \"gemv\";", "const NAME: &'static str = \"matmul\";");
-        said.must_say(2, &["operation `matmul`: there is one of this name already"]);
+        said.must_say(2, &["operation `matmul`: there is one of the name `matmul` already"]);
     }
 }

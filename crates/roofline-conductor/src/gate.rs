@@ -152,8 +152,8 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
         }
         let seed = stage.fresh_seed();
         instance.fill(*fill, seed);
-        if number > 0 && instance.has_constants() {
-            // What preparation may have packed is something else now.
+        if instance.has_constants() {
+            // What preparation may have packed is something else now, the first time too: nothing was filled then.
             for index in
                 prepared.iter().filter(|index| in_trial(&lanes[**index])).copied().collect::<Vec<_>>()
             {

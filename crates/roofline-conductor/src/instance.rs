@@ -175,11 +175,22 @@ impl Instance {
         self.files().try_for_each(|(tensor, memory, _)| memory.save(&folder.join(tensor.name)))
     }
 
-    /// Fills every input, on as many threads as there are cores.
+    /// Fills every input; whoever has packed constants must be prepared anew.
     pub fn fill(&mut self, fill: Fill, seed: u64) {
+        self.fill_those(fill, seed, |_| true);
+    }
+
+    /// Fills every input that may change between launches.
+    pub fn refill(&mut self, fill: Fill, seed: u64) {
+        self.fill_those(fill, seed, |role| role != Role::Constant);
+    }
+
+    /// On as many threads as there are cores.
+    fn fill_those(&mut self, fill: Fill, seed: u64, is_meant: impl Fn(Role) -> bool) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let operation = self.case.operation;
-        for (index, placed) in self.inputs.iter_mut().enumerate() {
+        let inputs = self.inputs.iter_mut().enumerate().filter(|(_, placed)| is_meant(placed.tensor.role));
+        for (index, placed) in inputs {
             let content = operation.filling(fill, seed, index, &placed.tensor);
             let (elements, size) = (placed.tensor.elements(), placed.tensor.dtype.size());
             let range = placed.offset..placed.end();

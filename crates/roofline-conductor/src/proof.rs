@@ -62,7 +62,7 @@ pub fn prove_all(
         })?;
     }
     if stage.options.checks.on(Check::AfterTiming) {
-        instance.fill(Fill::Uniform, stage.fresh_seed());
+        instance.refill(Fill::Uniform, stage.fresh_seed());
         judge_all(stage, &format!("{}, after the timing", instance.case), lanes, instance, &takes_part)?;
     }
     Ok(())

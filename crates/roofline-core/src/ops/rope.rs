@@ -2,14 +2,15 @@
 //!
 //! The angle is that of f64, its cosine and sine are rounded to the accumulator; cached forms have them in tables.
 
-use super::{Axis, Judged, Mutant, Operation, Param, Problem, Reach, Variant, Wrong};
+use super::{Axis, Judged, Mutant, Operation, Param, Problem, Reach, Variant, Work, Wrong};
 use crate::case::Case;
 use crate::dtype::Dtype::{F32, F64, I32};
 use crate::family::{Along, Line, Rowwise, rowwise};
 use crate::fill::Fill;
 use crate::format;
 use crate::number::Number;
-use crate::tensor::{Content, Tensor};
+use crate::tensor::{Content, Role, Tensor};
+use crate::units::Bytes;
 
 pub const OPERATION: Operation = Operation {
     name: "rope",
@@ -47,6 +48,7 @@ pub const OPERATION: Operation = Operation {
         tensors.push(Tensor::output("y", case.precision.output, &shape));
         tensors
     },
+    work,
     judged: turned(|line, _| rotated(line, turns(line, line.one_raw(1), angle), is_interleaved(line.case()))),
     mutants: &[
         mutant("pairs of the other layout", |line, _| {
@@ -88,6 +90,15 @@ pub const OPERATION: Operation = Operation {
     ],
     ..rowwise::UNARY
 };
+
+/// What the formula does; of tables a row for each position is read.
+fn work(case: &Case) -> Work {
+    let work = rowwise::work_of(case);
+    let tables = (case.operation.tensors)(case).into_iter().filter(|tensor| tensor.role == Role::Constant);
+    let unread = |tensor: Tensor| tensor.bytes() / CACHED * CACHED.saturating_sub(case.axis("seq"));
+    let unread: usize = tables.map(unread).sum();
+    Work { read: Bytes(work.read.0 - unread as u64), ..work }
+}
 
 /// Positions that tables have rows for.
 const CACHED: usize = 2048;
