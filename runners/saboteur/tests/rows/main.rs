@@ -236,6 +236,7 @@ fn wrong_rows_are_wrong() {
     // The others are honest here: in a process that has seen the gate, or where the whole output is poisoned.
     let hidden = [
         "saboteur/last-launch-only",
+        "saboteur/scribbles-in-between",
         "saboteur/first-and-last-only",
         "saboteur/last-launch-only-in-sets",
         "saboteur/writes-between-visits",
