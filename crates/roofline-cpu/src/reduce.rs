@@ -1,6 +1,6 @@
 //! The loops of plain reductions: one number for each row, for each column, or for all.
 
-use crate::{Rows, Scalar};
+use crate::{Float, Rows, Scalar};
 
 /// Elements of a matrix at equal distances: a row, a column, or all of it.
 #[derive(Clone, Copy)]
@@ -17,6 +17,11 @@ impl<'a, T: Scalar> Line<'a, T> {
     /// Column `index` of a matrix.
     pub(crate) fn column(x: &'a [T], shape: Rows, index: usize) -> Self {
         Self { x: x.get(index..).unwrap_or_default(), step: shape.cols }
+    }
+
+    /// The largest element; NaN is left to the sums that follow.
+    pub(crate) fn largest(self) -> T::Wide {
+        self.iter().fold(T::Wide::neg_infinity(), |max, x| max.max(x))
     }
 
     pub(crate) fn iter(self) -> impl Iterator<Item = T::Wide> + Clone + 'a {

@@ -15,5 +15,10 @@ use crate::{Cpu, Real, Rows, Scalar};
 /// assert_eq!(y, [0.0; 3]);
 /// ```
 pub fn gelu<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    map(x, y, shape, |x| T::Wide::of(0.5) * x * (T::Wide::of(1.0) + (x * T::Wide::of(FRAC_1_SQRT_2)).erf()));
+    map(x, y, shape, formula);
+}
+
+/// Of one number.
+pub(crate) fn formula<R: Real>(x: R) -> R {
+    R::of(0.5) * x * (R::of(1.0) + Real::erf(x * R::of(FRAC_1_SQRT_2)))
 }

@@ -1,7 +1,7 @@
 //! The definition: one loop over the elements.
 
 use crate::elementwise::map;
-use crate::{Cpu, Float, Real, Rows, Scalar};
+use crate::{Cpu, Real, Rows, Scalar};
 
 /// y = ½ · x · (1 + tanh(√(2/π) · (x + 0.044715 · x³))).
 ///
@@ -13,9 +13,11 @@ use crate::{Cpu, Float, Real, Rows, Scalar};
 /// assert_eq!(y, [0.0; 3]);
 /// ```
 pub fn gelu_tanh<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    let (half, one) = (T::Wide::of(0.5), T::Wide::of(1.0));
-    map(x, y, shape, |x| {
-        let inner = T::Wide::of(0.797_884_560_802_865_4) * (x + T::Wide::of(0.044715) * x * x * x);
-        half * x * (one + inner.tanh())
-    });
+    map(x, y, shape, formula);
+}
+
+/// Of one number; the first factor is √(2/π).
+pub(crate) fn formula<R: Real>(x: R) -> R {
+    let inner = R::of(0.797_884_560_802_865_4) * (x + R::of(0.044715) * x * x * x);
+    R::of(0.5) * x * (R::of(1.0) + inner.tanh())
 }

@@ -12,8 +12,22 @@ use crate::{Cpu, Real, Rows, Scalar};
 /// assert_eq!(y, [4.0, 6.0]);
 /// ```
 pub fn layer_norm<T: Scalar>(_cpu: &Cpu, x: &[T], w: &[T], b: &[T], y: &mut [T], shape: Rows, eps: f64) {
+    layer_norm_with(x, w, b, y, shape, eps, |x| x);
+}
+
+/// The same, and `finish` applied to each element.
+#[track_caller]
+pub(crate) fn layer_norm_with<T: Scalar>(
+    x: &[T],
+    w: &[T],
+    b: &[T],
+    y: &mut [T],
+    shape: Rows,
+    eps: f64,
+    finish: fn(f64) -> f64,
+) {
     assert!([w.len(), b.len()] == [shape.cols; 2], "lengths of w and b for {shape:?}");
-    normalize(x, y, shape, eps, |j, x| x * w[j].wide().in_f64() + b[j].wide().in_f64());
+    normalize(x, y, shape, eps, |j, x| finish(x * w[j].wide().in_f64() + b[j].wide().in_f64()));
 }
 
 /// y = (x − mean) / √(variance + eps) for each row of `x`.
@@ -23,13 +37,7 @@ pub fn layer_norm_plain<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows
 
 /// Each row normalised, and `finish` applied to its elements, with their column.
 #[track_caller]
-pub(crate) fn normalize<T: Scalar>(
-    x: &[T],
-    y: &mut [T],
-    shape: Rows,
-    eps: f64,
-    finish: impl Fn(usize, f64) -> f64,
-) {
+fn normalize<T: Scalar>(x: &[T], y: &mut [T], shape: Rows, eps: f64, finish: impl Fn(usize, f64) -> f64) {
     assert!([x.len(), y.len()] == [shape.len(); 2], "lengths for {shape:?}");
     let cols = shape.cols.max(1);
     for (x, y) in x.chunks(cols).zip(y.chunks_mut(cols)) {

@@ -1,9 +1,7 @@
 //! The definition, row by row, in f64.
 
-use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
-
-use crate::layer_norm::plain::normalize;
-use crate::{Cpu, Real, Rows, Scalar};
+use crate::layer_norm::plain::layer_norm_with;
+use crate::{Cpu, Rows, Scalar, gelu, gelu_tanh};
 
 /// gelu(layer-norm(x)) for each row of `x`.
 ///
@@ -15,11 +13,7 @@ use crate::{Cpu, Real, Rows, Scalar};
 /// assert_eq!(y, [0.0; 2]);
 /// ```
 pub fn layer_norm_gelu<T: Scalar>(_cpu: &Cpu, x: &[T], w: &[T], b: &[T], y: &mut [T], shape: Rows, eps: f64) {
-    assert!([w.len(), b.len()] == [shape.cols; 2], "lengths of w and b for {shape:?}");
-    normalize(x, y, shape, eps, |j, x| {
-        let x = x * w[j].wide().in_f64() + b[j].wide().in_f64();
-        0.5 * x * (1.0 + Real::erf(x * FRAC_1_SQRT_2))
-    });
+    layer_norm_with(x, w, b, y, shape, eps, gelu::plain::formula);
 }
 
 /// The same with the gelu of the hyperbolic tangent.
@@ -32,9 +26,5 @@ pub fn layer_norm_gelu_tanh<T: Scalar>(
     shape: Rows,
     eps: f64,
 ) {
-    assert!([w.len(), b.len()] == [shape.cols; 2], "lengths of w and b for {shape:?}");
-    normalize(x, y, shape, eps, |j, x| {
-        let x = x * w[j].wide().in_f64() + b[j].wide().in_f64();
-        0.5 * x * (1.0 + (FRAC_2_PI.sqrt() * (x + 0.044715 * x * x * x)).tanh())
-    });
+    layer_norm_with(x, w, b, y, shape, eps, gelu_tanh::plain::formula);
 }

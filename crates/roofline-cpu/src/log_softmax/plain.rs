@@ -36,7 +36,7 @@ pub fn log_softmax_columns<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: R
 
 /// The largest element, and the logarithm of the sum of exponentials around it.
 pub(crate) fn parts<T: Scalar>(line: Line<'_, T>) -> (T::Wide, T::Wide) {
-    let largest = line.iter().fold(T::Wide::neg_infinity(), |max, x| max.max(x));
+    let largest = line.largest();
     let sum: T::Wide = line.iter().map(|x| (x - largest).exp()).sum();
     (largest, sum.ln())
 }

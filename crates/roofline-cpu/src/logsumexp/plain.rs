@@ -44,7 +44,7 @@ pub fn logsumexp_all<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 
 /// Infinite where the largest element is: there is nothing finite to take off.
 fn log_sum<T: Scalar>(line: Line<'_, T>) -> T::Wide {
-    let largest = line.iter().fold(T::Wide::neg_infinity(), |max, x| max.max(x));
+    let largest = line.largest();
     if largest.is_infinite() && !line.iter().any(Float::is_nan) {
         return largest;
     }

@@ -1,6 +1,7 @@
 //! RMS norm as Gemma has it: the weight is 1 + w.
 
-use crate::{Cpu, Real, Rows, Scalar};
+use super::plain::normalize_row;
+use crate::{Cpu, Rows, Scalar};
 
 /// y = x / √(mean(x²) + eps) · (1 + w) for each row of `x`.
 ///
@@ -15,11 +16,6 @@ pub fn rms_norm_gemma<T: Scalar>(_cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shap
     super::check(x.len(), w.len(), y.len(), shape);
     let cols = shape.cols.max(1);
     for (x, y) in x.chunks(cols).zip(y.chunks_mut(cols)) {
-        let wide = |x: &T| x.wide().in_f64();
-        let mean = x.iter().map(|x| wide(x) * wide(x)).sum::<f64>() / cols as f64;
-        let inverse = 1.0 / (mean + eps).sqrt();
-        for ((x, w), y) in x.iter().zip(w).zip(y) {
-            *y = T::narrow(T::Wide::of(wide(x) * inverse * (1.0 + wide(w))));
-        }
+        normalize_row(x, w, y, eps, |w| 1.0 + w);
     }
 }

@@ -17,16 +17,16 @@ pub fn rms_norm<T: Scalar>(_cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Row
     super::check(x.len(), w.len(), y.len(), shape);
     let cols = shape.cols.max(1);
     for (x, y) in x.chunks(cols).zip(y.chunks_mut(cols)) {
-        normalize_row(x, w, y, eps);
+        normalize_row(x, w, y, eps, |w| w);
     }
 }
 
-/// One row, in f64 throughout.
-pub(super) fn normalize_row<T: Scalar>(x: &[T], w: &[T], y: &mut [T], eps: f64) {
+/// One row, in f64 throughout; `weight` is what a number of `w` stands for.
+pub(super) fn normalize_row<T: Scalar>(x: &[T], w: &[T], y: &mut [T], eps: f64, weight: fn(f64) -> f64) {
     let wide = |x: &T| x.wide().in_f64();
     let mean = x.iter().map(|x| wide(x) * wide(x)).sum::<f64>() / x.len() as f64;
     let inverse = 1.0 / (mean + eps).sqrt();
     for ((x, w), y) in x.iter().zip(w).zip(y) {
-        *y = T::narrow(T::Wide::of(wide(x) * inverse * wide(w)));
+        *y = T::narrow(T::Wide::of(wide(x) * inverse * weight(wide(w))));
     }
 }

@@ -42,7 +42,7 @@ impl<T: Element> Vectorize for NormalizeRows<'_, T> {
         for (x, y) in self.x.chunks(cols).zip(self.y.chunks_mut(cols)) {
             let sum = sum_of_squares(lanes, x);
             if !sum.is_finite() {
-                normalize_row(x, w, y, self.eps);
+                normalize_row(x, w, y, self.eps, |w| w);
                 continue;
             }
             let inverse = 1.0 / (sum / cols as f32 + self.eps as f32).sqrt();

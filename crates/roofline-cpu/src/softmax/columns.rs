@@ -16,7 +16,7 @@ pub fn softmax_columns<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows)
     super::check(x.len(), y.len(), shape);
     for j in 0..shape.cols {
         let line = Line::column(x, shape, j);
-        let largest = line.iter().fold(T::Wide::neg_infinity(), |max, x| max.max(x));
+        let largest = line.largest();
         let sum: T::Wide = line.iter().map(|x| (x - largest).exp()).sum();
         for i in (j..x.len()).step_by(shape.cols) {
             y[i] = T::narrow((x[i].wide() - largest).exp() / sum);
