@@ -27,7 +27,10 @@ const MOST_SAMPLES: u32 = 10;
 /// On another device launches are asked for and waited for: a sample of many hides what that takes.
 const DEVICE_SAMPLE: Duration = Duration::from_millis(1);
 const DEVICE_WARMUP: u32 = 2;
-const DEVICE_TRIES: u32 = 5;
+/// So many batches, each so many times the last, and the share of one that its launches take at least.
+const DEVICE_TRIES: u32 = 8;
+const DEVICE_STEP: u32 = 4;
+const LEAST_WORKING: f64 = 0.25;
 /// Launches above this are visits of their own.
 const LONG: Duration = Duration::from_micros(100);
 const TINY: Duration = Duration::from_micros(2);
@@ -172,22 +175,25 @@ fn chills(
     Ok(median(&ratios).is_some_and(|ratio| ratio > CHILLED))
 }
 
-/// Finds the time of a launch among many. On another device a launch alone is mostly asking and waiting, and a
-/// sample that goes by that has too few launches.
+/// Finds the time of a launch among many, as what more of them take longer. On another device a launch alone is
+/// mostly asking and waiting, and a sample that goes by that has too few launches.
 fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<(), Stop> {
     let place = format!("{}, pilot", instance.case);
-    let mut batch = 1;
-    for _ in 0..DEVICE_TRIES {
+    let mut fewer: Option<(u32, f64)> = None;
+    for batch in (0..DEVICE_TRIES).map(|n| DEVICE_STEP.pow(n)) {
         let shape = Shape::new(DEVICE_WARMUP, 1, batch);
         let seen = lane.attempt(stage, &place, |lane, stage| visit::take(stage, lane, instance, shape))?;
-        let Some(time) = seen.map(|seen| seen.per_launch()).filter(|time| *time > 0.0) else { break };
-        let speed = Seconds(time).duration();
-        lane.speed = Some(speed);
-        let wanted = batch_for(DEVICE_SAMPLE, speed);
-        if wanted <= batch {
-            break;
+        let Some(each) = seen.map(|seen| seen.per_launch()).filter(|each| *each > 0.0) else { break };
+        let time = each * f64::from(batch);
+        if let Some((launches, took)) = fewer {
+            // Most of it may be waiting; that all of it is, is noise.
+            let more = (time - took) / f64::from(batch - launches);
+            lane.speed = Some(Seconds(more.clamp(LEAST_WORKING * each, each)).duration());
+            if time > DEVICE_SAMPLE.as_secs_f64() {
+                break;
+            }
         }
-        batch = wanted;
+        fewer = Some((batch, time));
     }
     Ok(())
 }
