@@ -6,7 +6,7 @@ import math
 from functools import partial
 
 import numpy as np
-from common import Job, accumulator, offer, scratch, wide
+from common import Job, accumulator, offer, scratch, scratch_like, wide
 
 UFUNCS = {
     "add": np.add,
@@ -72,11 +72,13 @@ def pow_scalar(job: Job):
     return partial(np.power, x, exponent, y, dtype=accumulator(x))
 
 
-@offer("ufunc", "axpy", params=["a"])
+@offer("ufunc", "axpy axpy.in-place", params=["a"])
 def axpy(job: Job):
     """Product, sum: a pass over memory each."""
     (x, y, z), a = job.arrays(), job.params["a"]
-    work = wide(job, z)
+    if job.restore:
+        y = z
+    work = scratch_like(job, z, accumulator(z)) if job.restore else wide(job, z)
 
     def run():
         np.multiply(x, a, out=work, dtype=work.dtype)

@@ -6,7 +6,7 @@ import numpy as np
 from common import Job, accumulator, offer, scratch
 
 
-@offer("ufunc", "rope rope.interleaved", params=["base"])
+@offer("ufunc", "rope rope.interleaved rope.in-place rope.interleaved-in-place", params=["base"])
 def rope(job: Job):
     """Angles in f64, numpy.cos and numpy.sin, products, sums: a pass over memory each."""
     x, positions, y = job.arrays()
@@ -25,7 +25,10 @@ def rope(job: Job):
     return run
 
 
-@offer("ufunc", "rope.cached rope.interleaved-cached")
+@offer(
+    "ufunc",
+    "rope.cached rope.interleaved-cached rope.cached-in-place rope.interleaved-cached-in-place",
+)
 def cached_rope(job: Job):
     """numpy.take from both tables, products, sums: a pass over memory each."""
     x, positions, all_cos, all_sin, y = job.arrays()
@@ -46,15 +49,17 @@ def turning(job: Job, x: np.ndarray, cos: np.ndarray, sin: np.ndarray, y: np.nda
     first, second = (slice(half), slice(half, None))
     if job.variant.startswith("interleaved"):
         first, second = (slice(0, None, 2), slice(1, None, 2))
+    # In place, y is x before the launch, and its old values are needed until both sums are taken.
+    x = y if job.restore else x
     a, b, left, right = x[..., first], x[..., second], y[..., first], y[..., second]
-    one, other = (scratch(job, a.shape, cos.dtype) for _ in range(2))
+    one, other, third = (scratch(job, a.shape, cos.dtype) for _ in range(3))
 
     def run():
         np.multiply(a, cos, out=one)
         np.multiply(b, sin, out=other)
+        np.multiply(a, sin, out=third)
         np.subtract(one, other, out=left)
         np.multiply(b, cos, out=one)
-        np.multiply(a, sin, out=other)
-        np.add(one, other, out=right)
+        np.add(one, third, out=right)
 
     return run

@@ -52,6 +52,9 @@ pub struct Line {
     pub version: String,
     pub status: String,
     pub why: String,
+    /// Why it was measured anew, if it was.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub anew: String,
     /// Names of checks that were weaker.
     pub weaker: Vec<String>,
 }
@@ -69,6 +72,7 @@ impl Line {
             version: record.provenance.runner_version.clone(),
             status: record.status.name().to_owned(),
             why: record.why.clone(),
+            anew: record.provenance.notes.get("measured anew").cloned().unwrap_or_default(),
             weaker: weaker.map(|checked| checked.check.name().to_owned()).collect(),
         }
     }
@@ -351,6 +355,7 @@ mod tests {
             version: "1".to_owned(),
             status: status.to_owned(),
             why: String::new(),
+            anew: String::new(),
             weaker: Vec::new(),
         }
     }

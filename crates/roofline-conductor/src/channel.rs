@@ -103,7 +103,8 @@ impl Channel {
                 }
                 due = Instant::now() + every;
             }
-            match self.wait(left.min(due.saturating_duration_since(now))) {
+            // Asked anew: a wait of however little sleeps for as long as timers take.
+            match self.wait(left.min(due.saturating_duration_since(Instant::now()))) {
                 Ok(true) => self.take_bytes()?,
                 Ok(false) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {

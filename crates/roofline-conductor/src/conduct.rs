@@ -189,17 +189,19 @@ impl Run<'_> {
         if !contest.finished().is_empty() {
             contest.conclude_hub(&mut self.stage);
         }
-        let is_over = contest.is_over();
-        if is_over {
+        if contest.is_over() {
             contest.close();
         }
         for index in contest.finished() {
             contest.conclude(&mut self.stage, index);
+        }
+        // Those that are measured anew are finished no longer.
+        for index in contest.finished() {
             let rounds = contest.rounds_of(index, self.stage.options.delta);
             let planned = contest.planned;
             self.record(planned, &mut contest.lanes[index], rounds)?;
         }
-        if is_over {
+        if contest.is_over() {
             self.observer.end(&contest.planned.case)?;
         }
         Ok(())
@@ -301,6 +303,9 @@ pub fn refusal(case: &Case, memory: u64) -> Option<String> {
     }
     if cores_for(case.threads).is_none() {
         return Some(format!("asks for {} threads; there are fewer cores", case.threads));
+    }
+    if case.cache == Cache::Cold && case.is_restored() {
+        return Some("what it works on in place is in the caches: it is copied there before each launch".to_owned());
     }
     let has_flush = cfg!(target_arch = "x86_64") && case.device == Device::Cpu;
     (case.cache == Cache::Cold && !has_flush)

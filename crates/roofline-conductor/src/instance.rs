@@ -153,16 +153,7 @@ impl Instance {
 
     /// What `prepare` says of the tensors.
     pub fn places(&self) -> Vec<Place> {
-        let place = |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| Place {
-            name: tensor.name.to_owned(),
-            role: tensor.role,
-            dtype: tensor.dtype,
-            shape: tensor.shape.iter().map(|size| *size as u64).collect(),
-            offset: offset as u64,
-            bytes: tensor.bytes() as u64,
-            size: memory.size() as u64,
-            path: None,
-        };
+        let place = |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| Place::of(tensor, offset, memory.size());
         self.files().map(place).collect()
     }
 

@@ -46,6 +46,11 @@ pub struct Lane {
     /// Values of its sets against the hub, and what its visits told besides.
     pub to_hub: Vec<f64>,
     pub account: Account,
+    /// How often it was measured anew, and how many sets the hub had when it last was.
+    pub restarts: u32,
+    pub since: usize,
+    /// Why its own sets were doubted the first time.
+    pub doubted: Option<String>,
     /// What judging a visit last took.
     pub judging: Duration,
     /// Visits to others in which its process worked.
@@ -84,6 +89,9 @@ impl Lane {
             course: None,
             to_hub: Vec::new(),
             account: Account::default(),
+            restarts: 0,
+            since: 0,
+            doubted: None,
             judging: Duration::ZERO,
             disturbances: 0,
             overruns: 0,
@@ -159,6 +167,19 @@ impl Lane {
         self.gate.seen_in.clone_from(&failure.seen_in);
         self.gate.fault = failure.fault.as_deref().cloned();
         self.failure.get_or_insert(failure);
+    }
+
+    /// Forgets what its sets have found: it is measured anew, from the hub's set `since` on.
+    pub fn restart(&mut self, since: usize) {
+        self.samples.clear();
+        self.to_hub.clear();
+        self.account = Account::default();
+        self.spent = Duration::ZERO;
+        self.since = since;
+        self.restarts += 1;
+        if !self.is_recorded {
+            self.ended = None;
+        }
     }
 
     /// Runs a step of the lane. The row's own failures end the lane; others go up.

@@ -189,7 +189,8 @@ fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) ->
             // Most of it may be waiting; that all of it is, is noise.
             let more = (time - took) / f64::from(batch - launches);
             lane.speed = Some(Seconds(more.clamp(LEAST_WORKING * each, each)).duration());
-            if time > DEVICE_SAMPLE.as_secs_f64() {
+            let is_mostly_work = more * f64::from(batch) > time / 2.0;
+            if time > DEVICE_SAMPLE.as_secs_f64() && is_mostly_work {
                 break;
             }
         }

@@ -217,6 +217,8 @@ impl Given {
             bytes: (shape.iter().product::<usize>() * self.dtype.size()) as u64,
             size: size as u64,
             path: None,
+            starts_as: None,
+            walked: None,
         };
         let tensors = (problem.case.operation.tensors)(problem.case);
         let shapes: Vec<&[usize]> =

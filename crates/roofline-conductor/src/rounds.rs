@@ -367,7 +367,7 @@ impl<'p> Contest<'p> {
             _ if shape == base.doubled() => found.account.doubled.push(seen.clocked()),
             _ => {}
         }
-        found.account.copies.extend(seen.copy.map(|copy| copy.0));
+        found.account.copies.extend(seen.copy_each(case));
         let Seen { at, claimed, .. } = seen;
         let value = quantile(&claimed, 0.1).map_or(f64::NAN, |time| time / f64::from(shape.batch));
         self.log.push(Visit { lane: index, shape, at, value });
@@ -447,7 +447,8 @@ impl<'p> Contest<'p> {
 
     fn share_of(&self, index: usize, alpha: f64) -> Option<Interval> {
         let (limit, _) = self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live())?;
-        let pairs = self.lanes[limit].to_hub.iter().zip(&self.lanes[index].to_hub);
+        let own = &self.lanes[index];
+        let pairs = self.lanes[limit].to_hub.iter().skip(own.since).zip(&own.to_hub);
         t_interval(&pairs.map(|(limit, own)| limit - own).collect::<Vec<f64>>(), alpha)
     }
 
@@ -469,7 +470,7 @@ impl<'p> Contest<'p> {
                 Limit {
                     probe: self.lanes[limit].seat.implementation.clone(),
                     by,
-                    to_hub: self.lanes[limit].to_hub.iter().copied().take(sets).collect(),
+                    to_hub: self.lanes[limit].to_hub.iter().copied().skip(lane.since).take(sets).collect(),
                 }
             }),
             course: lane.course?,

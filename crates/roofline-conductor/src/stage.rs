@@ -139,10 +139,10 @@ impl<'a> Stage<'a> {
         session.ask_while(&mut self.keeper, ask, fds, patience, tick, meanwhile)
     }
 
-    /// Time that the first thread of a seat's process, and this thread, have waited for a core so far.
-    pub fn waiting(&self, seat: &Seat) -> Duration {
+    /// Time that the first thread of a seat's process, and that this thread, have waited for a core so far.
+    pub fn waiting(&self, seat: &Seat) -> [Duration; 2] {
         let runner = self.session(seat).map_or(Duration::ZERO, |session| session.waiting.read());
-        runner + self.waiting.read()
+        [runner, self.waiting.read()]
     }
 
     /// CPU clocks of all processes but that of `seat`, in the order of seats.

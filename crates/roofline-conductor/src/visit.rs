@@ -12,8 +12,10 @@ use crate::pilot;
 use crate::shape::Shape;
 use crate::stage::{Seat, Stage};
 use crate::sys::process::cpu_time;
+use roofline_core::case::Case;
 use roofline_core::judge::Judgement;
-use roofline_core::protocol::Visited;
+use roofline_core::protocol::{OutputMode, Visited};
+use roofline_core::record::Status;
 use roofline_core::turn::Clocked;
 use roofline_core::units::Seconds;
 use std::time::{Duration, Instant};
@@ -44,7 +46,8 @@ pub struct Seen {
     pub span: Duration,
     /// CPU time of all threads that the process has had.
     pub cpu: Duration,
-    /// Time that the first thread of the runner, and the conductor, waited for a core.
+    /// Time that the first thread of the runner waited for a core, and that it or the conductor did.
+    pub delayed: Duration,
     pub waited: Duration,
     /// CPU clocks of the other processes when it began.
     others: Vec<Duration>,
@@ -70,12 +73,19 @@ impl Seen {
         clock.as_secs_f64() - launches - copies
     }
 
+    /// Seconds of one copy, as the runner says: there is one a sample, and where outputs are restored one a launch.
+    pub fn copy_each(&self, case: &Case) -> Option<f64> {
+        let copies = if case.is_restored() { self.shape.batch } else { 1 };
+        self.copy.map(|copy| copy.0 / f64::from(copies))
+    }
+
     /// What it says of the runner's clock.
     pub fn clocked(&self) -> Clocked {
         Clocked {
             claimed: self.per_launch(),
             wall: self.unclaimed(self.wall),
             cpu: self.unclaimed(self.cpu),
+            delayed: self.delayed.as_secs_f64(),
             waited: self.waited.as_secs_f64(),
         }
     }
@@ -108,6 +118,11 @@ fn ask(
     let marks = Marks::set(stage, instance, lane.gate.visits);
     pilot::flush_if_cold(instance);
     let seen = converse(stage, lane, shape, TICK, || {})?;
+    let copies = lane.evidence.output == OutputMode::Fresh || instance.case.is_restored();
+    if seen.copy.is_some() && !copies {
+        let why = "reports copies of an output that is written where it belongs";
+        return Err(Failure::new(Status::Suspect, why).into());
+    }
     Ok((seen, marks))
 }
 
@@ -131,13 +146,15 @@ pub fn converse(
     let wall = at.elapsed();
     let cpu = cpu_time(pid).zip(cpu).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
     let span = before.elapsed();
-    let waited = stage.waiting(&lane.seat).saturating_sub(waiting);
+    let [delayed, held_up] = stage.waiting(&lane.seat);
+    let (delayed, held_up) = (delayed.saturating_sub(waiting[0]), held_up.saturating_sub(waiting[1]));
     crate::timing::check_float_mode(stage, visited.float_mode_changed)?;
     lane.gate.visits = lane.gate.visits.saturating_add(1);
     lane.took(shape.launches(), wall);
     let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
+    let waited = delayed + held_up;
     let disturbed_by = stage.moved(&lane.seat, &others, UNREST.max(wall / 50));
-    Ok(Seen { shape, at, claimed: visited.nanoseconds, copy, wall, span, cpu, waited, others, disturbed_by })
+    Ok(Seen { shape, at, claimed: visited.nanoseconds, copy, wall, span, cpu, delayed, waited, others, disturbed_by })
 }
 
 /// Whether a visit of this length is judged: by lot, as often as the time allows.

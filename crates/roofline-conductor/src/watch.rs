@@ -58,32 +58,32 @@ pub fn watch(
     let Some(expected) = expected.first() else { return Ok(None) };
     let loosen = stage.options.checks.loosen();
     let dtype = instance.output(output).dtype;
-    let is_right = || {
-        let got = instance.read_output(output, &[index])[0];
-        judge::score(dtype, got, expected, loosen) <= 1.0
-    };
+    let read = || instance.read_output(output, &[index])[0];
+    let is_right = |got: f64| judge::score(dtype, got, expected, loosen) <= 1.0;
     // A value that is right by itself tells nothing.
     instance.poison_at(&spot, &poison);
-    if is_right() {
+    let poisoned = read();
+    if is_right(poisoned) {
         return Ok(None);
     }
     pilot::flush_if_cold(instance);
     let (tick, _pinned) = stage.beside(&lane.seat);
-    let poisoned = instance.read_output(output, &[index])[0].to_bits();
     let (mut looks, mut seen, mut others) = (0_u64, 0_u64, 0_u64);
     let (mut last, mut longest) = (None::<Instant>, Duration::ZERO);
     let visit = visit::converse(stage, lane, shape, tick, || {
         looks += 1;
         let now = Instant::now();
         longest = longest.max(last.replace(now).map_or(Duration::ZERO, |last| now - last));
-        if is_right() {
+        // Read once: between two looks the launch may have come by.
+        let got = read();
+        if is_right(got) {
             seen += 1;
             instance.poison_at(&spot, &poison);
-        } else if instance.read_output(output, &[index])[0].to_bits() != poisoned {
+        } else if got.to_bits() != poisoned.to_bits() {
             others += 1;
         }
     })?;
-    seen += u64::from(is_right());
+    seen += u64::from(is_right(read()));
     marks::check_canaries(stage, instance)?;
     let launches = match lane.evidence.output {
         OutputMode::InPlace => u64::from(shape.launches()),

@@ -116,6 +116,11 @@ impl Case {
         own.map_or_else(|| panic!("nobody says how {} is judged", self.form()), |(_, judged)| judged)
     }
 
+    /// Whether an output is a copy of an input before every launch.
+    pub fn is_restored(&self) -> bool {
+        (self.operation.tensors)(self).iter().any(|tensor| tensor.starts_as.is_some())
+    }
+
     /// The same case at other sizes.
     pub fn resized(&self, sizes: &[u64]) -> Case {
         assert_eq!(sizes.len(), self.sizes.len());

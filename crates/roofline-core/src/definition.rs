@@ -21,6 +21,7 @@ pub fn definition(case: &Case) -> String {
     for tensor in (small.operation.tensors)(&small) {
         let crate::tensor::Tensor { name, role, dtype, shape, content, .. } = &tensor;
         text += &format!(";{name} {role:?} {dtype} {shape:?} {content:?}");
+        text += &tensor.starts_as.map(|input| format!(" starts as {input}")).unwrap_or_default();
     }
     if let Judged::Own(own) = small.operation.judged {
         text += &serde_json::to_string(&own.declaration).unwrap_or_default();

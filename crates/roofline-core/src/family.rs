@@ -28,7 +28,7 @@ pub fn work(case: &Case, counts: Counts, times: u64) -> Work {
     let tensors = (case.operation.tensors)(case);
     let bytes = |is_meant: fn(Role) -> bool| {
         let meant = tensors.iter().filter(|tensor| is_meant(tensor.role));
-        Bytes(meant.map(|tensor| tensor.bytes() as u64).sum())
+        Bytes(meant.map(|tensor| tensor.walked() as u64).sum())
     };
     Work {
         multiply_adds: counts.multiply_adds * times,

@@ -49,6 +49,15 @@ impl<'a> Instance<'a> {
         Problem { case: self.case, fill: self.fill, inputs: inputs.collect() }
     }
 
+    /// What an output holds before a launch: poison, or the input that it starts as.
+    pub fn before(&self, output: &Tensor) -> Vec<f64> {
+        let start = output.starts_as.and_then(|name| self.inputs.iter().find(|(input, _)| input.name == name));
+        match start {
+            Some((input, bytes)) => (0..input.elements()).map(|i| input.dtype.read(bytes, i)).collect(),
+            None => vec![POISON; output.elements()],
+        }
+    }
+
     /// What a kernel of this arithmetic leaves.
     pub fn emulate(&self, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
         self.case.judged().emulate(&self.problem(), arithmetic)

@@ -67,7 +67,7 @@ use crate::nearest::nearest;
 use crate::philox::Draws;
 use crate::precision::Precision;
 use crate::protocol::is_kebab;
-use crate::tensor::Tensor;
+use crate::tensor::{Role, Tensor};
 use crate::units::Bytes;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
@@ -300,6 +300,15 @@ impl Operation {
         };
         if tensors.iter().enumerate().any(is_twice) {
             return Err("two of its tensors share a name".to_owned());
+        }
+        let starts = |output: &Tensor| {
+            let Some(name) = output.starts_as else { return true };
+            let is_it = |tensor: &Tensor| tensor.role == Role::Input && tensor.name == name;
+            let input = tensors.iter().find(|tensor| is_it(tensor));
+            input.is_some_and(|input| (input.dtype, &input.shape) == (output.dtype, &output.shape))
+        };
+        if !tensors.iter().all(starts) {
+            return Err("what an output starts as is no input of its type and shape".to_owned());
         }
         if tensors.is_empty() && !matches!(case.judged(), Judged::Property(_)) {
             return Err("it has no tensor to judge".to_owned());

@@ -10,6 +10,7 @@ use crate::dtype::Dtype;
 use crate::ops::{Operation, Work};
 pub use crate::own::{Declaration, Purpose};
 pub use crate::tensor::Role;
+use crate::tensor::Tensor;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -127,6 +128,30 @@ pub struct Place {
     pub size: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// Of an output, the input that it is a copy of before every launch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starts_as: Option<String>,
+    /// Bytes of an input that a launch reads, where these are not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub walked: Option<u64>,
+}
+
+impl Place {
+    /// A tensor at `offset` of a file of `size` bytes that comes as a descriptor.
+    pub fn of(tensor: &Tensor, offset: usize, size: usize) -> Place {
+        Place {
+            name: tensor.name.to_owned(),
+            role: tensor.role,
+            dtype: tensor.dtype,
+            shape: tensor.shape.iter().map(|extent| *extent as u64).collect(),
+            offset: offset as u64,
+            bytes: tensor.bytes() as u64,
+            size: size as u64,
+            path: None,
+            starts_as: tensor.starts_as.map(str::to_owned),
+            walked: tensor.read.map(|_| tensor.walked() as u64),
+        }
+    }
 }
 
 /// A runner's answer to `hello`.

@@ -69,13 +69,30 @@ pub struct Tensor {
     pub step: f64,
     /// Whether it is seen only from above: maxima, exponentials.
     pub rises: bool,
+    /// Of an output, the input that it is a copy of before every launch: kernels that work in place read it there.
+    pub starts_as: Option<&'static str>,
+    /// Elements of an input that a launch reads, where these are not all.
+    pub read: Option<usize>,
 }
 
 impl Tensor {
     fn new(name: &'static str, role: Role, dtype: Dtype, shape: &[usize]) -> Tensor {
         let (shape, beside) = (shape.to_vec(), shape.to_vec());
         let content = Content::Values { limit: dtype.max_finite() / 2.0 };
-        Tensor { name, role, dtype, shape, beside, content, runs: 0, alike: false, step: 1.0, rises: false }
+        Tensor {
+            name,
+            role,
+            dtype,
+            shape,
+            beside,
+            content,
+            runs: 0,
+            alike: false,
+            step: 1.0,
+            rises: false,
+            starts_as: None,
+            read: None,
+        }
     }
 
     pub fn input(name: &'static str, dtype: Dtype, shape: &[usize]) -> Tensor {
@@ -131,12 +148,28 @@ impl Tensor {
         Tensor { step, rises: true, ..self }
     }
 
+    /// A copy of this input before every launch.
+    pub fn starting_as(self, input: &'static str) -> Tensor {
+        Tensor { starts_as: Some(input), ..self }
+    }
+
+    /// A launch reads so many of its elements, if it has more.
+    pub fn read_in_part(self, elements: usize) -> Tensor {
+        let read = Some(elements).filter(|read| *read < self.elements());
+        Tensor { read, ..self }
+    }
+
     pub fn elements(&self) -> usize {
         self.shape.iter().product()
     }
 
     pub fn bytes(&self) -> usize {
         self.elements() * self.dtype.size()
+    }
+
+    /// Bytes that a launch reads or writes.
+    pub fn walked(&self) -> usize {
+        self.read.unwrap_or(self.elements()) * self.dtype.size()
     }
 
     /// Length of its last dimension, at least 1.

@@ -35,6 +35,9 @@ pub struct Measured {
     pub spent: Seconds,
     #[serde(default)]
     pub taken: Taken,
+    /// How often the row had been measured anew: what it found before does not count.
+    #[serde(default)]
+    pub restarts: u32,
 }
 
 /// What was taken from a row while it was measured, where the system tells.
@@ -105,7 +108,9 @@ pub struct Clocked {
     /// What passed in no sample by the conductor's clock, and by the CPU clock of the process.
     pub wall: f64,
     pub cpu: f64,
-    /// What of the visit runner or conductor waited for a core, in samples or not.
+    /// What of the visit the runner waited for a core, in samples or not, and what it or the conductor did.
+    #[serde(default)]
+    pub delayed: f64,
     pub waited: f64,
 }
 

@@ -84,7 +84,8 @@ typedef struct {
     size_t param_count;
 } roofline_job;
 
-/* Computes the outputs from the inputs, once. Inputs are in memory that can only be read; reading or
+/* Computes the outputs from the inputs, once. In forms that work in place ("rope.in-place") the output is a copy of
+ * the input before every launch. Inputs are in memory that can only be read; reading or
  * writing beyond a tensor's end is a fault. From `prepare` to `release` the tensors, their memory and the
  * job stay at the same addresses, so that a plan may hold them; only the inputs' values change. */
 typedef int roofline_kernel(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job);

@@ -3,6 +3,7 @@
 //! Everything that the question says of memory is checked before anything is mapped.
 
 use crate::kernel::{failed, out_of_memory, unsupported};
+use crate::restore::Restore;
 use crate::sys::mapping::{self, Mapping};
 use crate::sys::tensor::{Element, Input, Output};
 use roofline_core::ops;
@@ -25,6 +26,8 @@ pub struct Job {
     request: Prepare,
     /// Beside each place its memory; an output's is taken once.
     memory: Vec<Option<Arc<Mapping>>>,
+    /// Outputs that are copies of inputs before every launch.
+    restores: Vec<Restore>,
 }
 
 impl Deref for Job {
@@ -49,8 +52,35 @@ impl Job {
         }
         let places = request.tensors.iter().zip(&files);
         let memory = places.map(|(place, file)| map(place, file).map(Some)).collect::<Result<_, _>>()?;
-        Ok(Job { request, memory })
+        let mut job = Job { request, memory, restores: Vec::new() };
+        job.restores = job.restores_from(&files)?;
+        Ok(job)
     }
+
+    fn restores_from(&self, files: &[OwnedFd]) -> Result<Vec<Restore>, Refusal> {
+        let started = self.tensors.iter().zip(files).filter(|(place, _)| place.starts_as.is_some());
+        let restore = |(place, file): (&Place, &OwnedFd)| {
+            let input = self.tensors.iter().zip(&self.memory).find(|(input, _)| {
+                Some(&input.name) == place.starts_as.as_ref() && input.role.is_input()
+            });
+            let input = input.filter(|(input, _)| input.bytes == place.bytes);
+            let (input, memory) = input.ok_or_else(|| {
+                failed(format!("tensor `{}` starts as no input of its size", place.name))
+            })?;
+            let from = memory.clone().expect("inputs are not taken");
+            Ok(Restore {
+                from: Input::new(from, input.offset as usize, input.bytes as usize),
+                to: Output::new(map(place, file)?, place.offset as usize, place.bytes as usize),
+            })
+        };
+        started.map(restore).collect()
+    }
+
+    /// What is to be restored before every launch; the session does it.
+    pub(crate) fn take_restores(&mut self) -> Vec<Restore> {
+        std::mem::take(&mut self.restores)
+    }
+
 
     /// `operation` or `operation.variant`.
     pub fn form(&self) -> String {
@@ -136,6 +166,18 @@ impl Job {
         Ok((inputs, outputs))
     }
 
+    /// The same with of each input what a launch reads: a part where that is so, and nothing where an output starts
+    /// as the input and is read instead.
+    pub(crate) fn walked(&mut self) -> Result<InAndOut, Refusal> {
+        let (inputs, outputs) = self.bytes()?;
+        let is_read = |place: &Place| {
+            !self.tensors.iter().any(|output| output.starts_as.as_ref() == Some(&place.name))
+        };
+        let walked = inputs.into_iter().zip(&self.tensors).filter(|(_, place)| is_read(place));
+        let walked = walked.map(|(input, place)| input.first(place.walked.unwrap_or(place.bytes) as usize));
+        Ok((walked.collect(), outputs))
+    }
+
     fn find<T: Element>(&self, name: &str, role: Role) -> Result<(&Place, usize), Refusal> {
         let index = self
             .tensors
@@ -170,6 +212,9 @@ fn check(request: &Prepare) -> Result<(), Refusal> {
             return Err(wrong("named twice".to_owned()));
         }
         check_place(place).map_err(wrong)?;
+        if place.walked.is_some_and(|walked| walked > place.bytes) {
+            return Err(wrong("more bytes are walked than it has".to_owned()));
+        }
     }
     Ok(())
 }

@@ -42,6 +42,7 @@ mod clock;
 mod job;
 mod kernel;
 mod limit;
+mod restore;
 mod session;
 mod table;
 

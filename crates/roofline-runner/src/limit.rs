@@ -10,7 +10,7 @@ use crate::kernel::{Ready, failed, unsupported};
 use roofline_core::case::Case;
 use roofline_core::ops::{Operation, operations};
 use roofline_core::protocol::{Offer, Refusal};
-use roofline_cpu::probe::{self, Amount, Entry, PROBES, Probe};
+use roofline_cpu::probe::{self, Amount, Entry, PROBES, Probe, Way};
 use roofline_cpu::{Cpu, Isa, Pool};
 use std::sync::OnceLock;
 
@@ -52,8 +52,12 @@ pub(crate) fn prepare(mut job: Job) -> Result<Ready, Refusal> {
     let ready = match probe.entry {
         Entry::Traffic(way) => {
             let isa = cpu.isa;
-            let (inputs, mut outputs) = job.bytes()?;
+            let is_in_place = job.tensors.iter().any(|place| place.starts_as.is_some());
+            let (inputs, mut outputs) = job.walked()?;
             let count = inputs.len();
+            // What works in place must have read what it writes: an ordinary store reads the line, one past the
+            // caches does not.
+            let way = Way { nontemporal: way.nontemporal && !is_in_place, ..way };
             if count > MAX_INPUTS {
                 return Err(unsupported(format!("{count} inputs; probes know {MAX_INPUTS} at most")));
             }

@@ -3,6 +3,7 @@
 use crate::channel::{Broken, Channel, Message};
 use crate::job::Job;
 use crate::kernel::{Ready, Runner, Samples, Visit, failed};
+use crate::restore::Restored;
 use crate::sys::{float_mode, heap};
 use roofline_core::protocol::{
     Answer, Ask, Launched, MAX_SAMPLES, OutputMode, Question, Refusal, Visited, excerpt,
@@ -52,6 +53,8 @@ pub(crate) fn refuse(refusal: Refusal) -> ExitCode {
 pub struct Session<R> {
     runner: R,
     ready: Option<Ready>,
+    /// Whether outputs are restored before its launches.
+    restores: bool,
 }
 
 /// An answer as a line, and whether it was the last one.
@@ -63,7 +66,7 @@ pub struct Answered {
 
 impl<R: Runner> Session<R> {
     pub fn new(runner: R) -> Session<R> {
-        Session { runner, ready: None }
+        Session { runner, ready: None, restores: false }
     }
 
     /// Answers every question of a channel.
@@ -107,8 +110,13 @@ impl<R: Runner> Session<R> {
             Ask::Hello { .. } => Ok(plain(self.runner.hello())),
             Ask::Prepare(request) => {
                 self.ready = None;
-                let job = Job::new(*request, files)?;
-                let ready = catch(|| self.runner.prepare(job))?;
+                let mut job = Job::new(*request, files)?;
+                let outputs = job.take_restores();
+                let mut ready = catch(|| self.runner.prepare(job))?;
+                self.restores = !outputs.is_empty();
+                if self.restores {
+                    ready.kernel = Box::new(Restored { kernel: ready.kernel, outputs });
+                }
                 let answer = plain(&ready.prepared);
                 self.ready = Some(ready);
                 Ok(answer)
@@ -134,7 +142,7 @@ impl<R: Runner> Session<R> {
                 let ((taken, output), float_mode_changed) =
                     self.run(|ready| Ok((ready.kernel.visit(&visit)?, ready.prepared.output)))?;
                 let Samples { nanoseconds, settling } = taken;
-                let copies = output == OutputMode::Fresh && samples > 0;
+                let copies = (output == OutputMode::Fresh || self.restores) && samples > 0;
                 let copy_nanoseconds = copies.then(|| settling / f64::from(samples));
                 Ok(plain(Visited { nanoseconds, copy_nanoseconds, float_mode_changed }))
             }

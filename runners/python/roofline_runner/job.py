@@ -30,6 +30,8 @@ class Tensor:
         self.dtype = field(place, "dtype", str)
         self.shape = tuple(numbers(place, "shape"))
         self.bytes = field(place, "bytes", int)
+        # Of an output, the input that it is a copy of before every launch.
+        self.starts_as = field(place, "starts_as", str) if "starts_as" in place else None
         offset, size = field(place, "offset", int), field(place, "size", int)
         self._check(offset, size, os.fstat(descriptor).st_size)
         block = map_file(descriptor, size, writable=self.role == "output")
@@ -119,6 +121,7 @@ class Job:
             raise InvalidQuestion("`threads` is 0; a launch needs one")
         self.cores = numbers(question, "cores")
         self.tensors = list(tensors)
+        self.restore = _restore(self.tensors)
         self.threads_used = 1
         self.workspace_bytes = 0
         self.notes: dict[str, str] = {}
@@ -159,6 +162,24 @@ class Job:
         start = perf_counter_ns()
         yield
         self.notes[name] = f"{(perf_counter_ns() - start) * 1e-9:.2f} s"
+
+
+def _restore(tensors: Sequence[Tensor]) -> Callable[[], None] | None:
+    """What makes outputs copies of inputs before a launch, if any is to be one."""
+    inputs = {tensor.name: tensor.memory for tensor in tensors if tensor.role != "output"}
+    pairs = []
+    for tensor in tensors:
+        if tensor.starts_as is not None:
+            start = inputs.get(tensor.starts_as)
+            if start is None or start.nbytes != tensor.bytes or tensor.role != "output":
+                raise InvalidQuestion(f"tensor `{tensor.name}` starts as no input of its size")
+            pairs.append((tensor.memory, start))
+
+    def restore() -> None:
+        for memory, start in pairs:
+            memory[:] = start
+
+    return restore if pairs else None
 
 
 def device_of(question: dict[str, Any]) -> str:

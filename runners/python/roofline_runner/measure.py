@@ -18,12 +18,23 @@ from typing import Any
 MAX_SAMPLES = 10_000
 
 
-def launch(call: Callable[[], Any], count: int) -> Any:
-    """Runs the callable `count` times and returns its last result."""
+def launch(call: Callable[[], Any], count: int, restore: Callable[[], None] | None = None) -> Any:
+    """Runs the callable `count` times, after `restore()` each time, and returns its last result."""
     result = None
     for _ in repeat(None, count):
+        if restore is not None:
+            restore()
         result = call()
     return result
+
+
+def alone(call: Callable[[], Any], restore: Callable[[], None], clock: Callable[[], int]) -> tuple[int, int, Any]:
+    """Duration of `restore()`, of a launch after it, and the launch's result."""
+    start = clock()
+    restore()
+    restored = clock()
+    result = call()
+    return restored - start, clock() - restored, result
 
 
 def visit(
@@ -34,22 +45,29 @@ def visit(
     clock: Callable[[], int] = perf_counter_ns,
     wait: Callable[[Any], Any] | None = None,
     keep: Callable[[Any], None] | None = None,
+    restore: Callable[[], None] | None = None,
 ) -> tuple[list[int], list[int], Any]:
     """Duration of each sample of `batch` launches after `warmup` untimed ones, of what was done with its
     result, and the last result.
 
     `wait` gets the last result of every sample on the clock, for launches that return before they have
-    ended; `keep` gets it off the clock.
+    ended; `keep` gets it off the clock. Where there is a `restore`, it is called off the clock before every
+    launch, each of which is timed by itself.
     """
     times, keeping = [], []
     collecting = gc.isenabled()
     # A collection inside a sample would be Python's time, not the kernel's.
     gc.disable()
     try:
-        result = launch(call, warmup)
+        result = launch(call, warmup, restore)
         if wait is not None and warmup:
             wait(result)
-        for _ in repeat(None, samples):
+        for _ in repeat(None, samples if restore is not None else 0):
+            restoring, working, results = zip(*(alone(call, restore, clock) for _ in repeat(None, batch)))
+            times.append(sum(working))
+            keeping.append(sum(restoring))
+            result = results[-1]
+        for _ in repeat(None, samples if restore is None else 0):
             launches = repeat(None, batch)
             start = clock()
             for _ in launches:

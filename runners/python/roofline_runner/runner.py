@@ -233,6 +233,8 @@ class Runner:
                 "`job.elsewhere` how tensors get there and back"
             )
         fresh = implementation.output == "fresh" or job.transfers is not None
+        if fresh and job.restore is not None:
+            raise Unsupported(f"`{implementation.name}` does not work in place")
         self._call, self._job, self._fresh = call, job, fresh
         return {
             "threads": int(job.threads_used),
@@ -301,7 +303,7 @@ class Runner:
         with self._at_risk():
             self._bring()
             self._floats.remember()
-            result = launch(call, count)
+            result = launch(call, count, self._job.restore)
             changed = self._floats.restore()
             if count:
                 self._keep(result)
@@ -319,7 +321,9 @@ class Runner:
             self._floats.remember()
             keep = self._keep if self._fresh else None
             wait = self._job.transfers.wait if self._job.transfers else None
-            times, copying, result = visit(call, warmup, samples, batch, wait=wait, keep=keep)
+            times, copying, result = visit(
+                call, warmup, samples, batch, wait=wait, keep=keep, restore=self._job.restore
+            )
             changed = self._floats.restore()
             if warmup and not samples:
                 self._keep(result)

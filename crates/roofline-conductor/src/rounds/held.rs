@@ -8,8 +8,7 @@ use crate::stage::Stage;
 use crate::watch::{self, Verdict};
 use crate::{memo, timing};
 use roofline_core::case::Device;
-use roofline_core::protocol::OutputMode;
-use roofline_core::record::{Grade, Status};
+use roofline_core::record::{Ended, Grade, Status};
 use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
 
 /// Probes of launches below a microsecond measure their own loop too, which takes so many seconds; what is
@@ -19,12 +18,37 @@ const LOOP: f64 = 200e-9;
 
 impl Contest<'_> {
     /// Holds a lane that ended, or a hub that others are about to be compared with, to all that was seen of it.
+    ///
+    /// What its clocks cast doubt on is measured anew, once; doubted again, it ends.
     pub fn conclude(&mut self, stage: &mut Stage, index: usize) {
         let verdict = self.clocks(stage, index).and_then(|()| self.limits(stage, index));
+        let Err(mut failure) = verdict else { return };
         let place = self.place();
-        if let Err(failure) = verdict {
-            self.lanes[index].fail(stage, failure.seen_in(&place));
+        let lane = &mut self.lanes[index];
+        let is_slow = lane.ended.is_some_and(|(_, ended)| ended == Ended::Slow);
+        match &lane.doubted {
+            // Noise may look like a lie once: nothing of the doubted sets is kept, so that nobody gains by them.
+            None if failure.status == Status::Suspect && !is_slow => {
+                lane.notes.insert("measured anew".to_owned(), failure.why.clone());
+                lane.doubted = Some(failure.why);
+                self.restart(index);
+            }
+            Some(first) if failure.status == Status::Suspect => {
+                failure.why += &format!("; and before it was measured anew: {first}");
+                lane.fail(stage, failure.seen_in(&place));
+            }
+            _ => lane.fail(stage, failure.seen_in(&place)),
         }
+    }
+
+    /// Measures a lane anew; with the hub all that were compared with it.
+    fn restart(&mut self, index: usize) {
+        let hub = self.setting.hub;
+        if index != hub {
+            let since = self.lanes[hub].to_hub.len();
+            return self.lanes[index].restart(since);
+        }
+        self.lanes.iter_mut().filter(|lane| lane.is_live()).for_each(|lane| lane.restart(0));
     }
 
     /// Holds the hub to its clocks before a row is recorded that was compared with it.
@@ -78,15 +102,15 @@ impl Contest<'_> {
             let why = "tensors are taken to the device and back in every visit";
             lane.weaker(Check::Unclaimed, why);
             lane.weaker(Check::Copies, why);
-        } else if lane.evidence.output == OutputMode::Fresh {
+        } else if lane.account.copies.is_empty() {
+            lane.not_applicable(Check::Copies, "the output is written in place");
+        } else {
             let copied = clocks::hold_copies(&lane.account, clocks::time_to_copy(&self.planned.case), habits);
             if let Err(why) = copied
                 && on(Check::Copies)
             {
                 return Err(suspect(why));
             }
-        } else {
-            lane.not_applicable(Check::Copies, "the output is written in place");
         }
         let (memory, is_memo) = memo::verdict(&lane.account.memos);
         lane.evidence.memory_of_content = memory;

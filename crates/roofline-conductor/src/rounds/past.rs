@@ -26,6 +26,7 @@ impl Contest<'_> {
                 account: found.account.clone(),
                 spent: Seconds(found.spent.as_secs_f64()),
                 taken: found.taken,
+                restarts: lane.restarts,
             })
         };
         Turn {
@@ -48,6 +49,7 @@ impl Contest<'_> {
                 continue;
             }
             self.setting = setting;
+            self.restart_as_in(turn);
             for measured in &turn.lanes {
                 let lane = self.lanes.iter_mut().find(|lane| {
                     lane.seat.implementation == measured.implementation && lane.seat.runner == measured.runner
@@ -61,6 +63,19 @@ impl Contest<'_> {
                 lane.lose(measured.taken);
             }
             self.sets = turn.set.saturating_add(1);
+        }
+    }
+
+    /// Forgets what the rows that a turn began to measure anew had found before.
+    fn restart_as_in(&mut self, turn: &Turn) {
+        let is_anew = |lane: &Lane| {
+            let is_it = |measured: &&Measured| measured.implementation == lane.seat.implementation;
+            turn.lanes.iter().find(is_it).is_some_and(|measured| measured.restarts > lane.restarts)
+        };
+        let hub = self.setting.hub;
+        let since = if is_anew(&self.lanes[hub]) { 0 } else { self.lanes[hub].to_hub.len() };
+        for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && is_anew(lane)) {
+            lane.restart(since);
         }
     }
 

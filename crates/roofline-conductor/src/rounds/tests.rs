@@ -57,6 +57,7 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
         account: Account::default(),
         spent: seconds,
         taken: Taken { ticks: Some((1, 10)), switches: None },
+        restarts: 0,
     };
     Turn {
         schema: SCHEMA,
@@ -124,6 +125,27 @@ fn turns_of_another_probe_are_left_and_those_of_one_add_up() {
     assert_eq!(contest.lanes[0].spent, Duration::from_millis(200));
     assert_eq!(contest.lanes[0].evidence.steal, Some(0.1));
     contest.resume(&[Turn { set: u32::MAX, ..turn(&contest, 0, PROBES[0], 0.1) }]);
+}
+
+#[test]
+fn what_was_found_before_a_row_was_measured_anew_is_forgotten() {
+    let planned = planned();
+    let mut contest = contest(&planned);
+    let mut turns: Vec<Turn> =
+        (0..3).map(|set| turn(&contest, set, PROBES[0], 0.1 * f64::from(set + 1))).collect();
+    for turn in &mut turns[1..] {
+        turn.lanes[0].restarts = 1;
+    }
+    contest.resume(&turns);
+    let (anew, other) = (&contest.lanes[0], &contest.lanes[1]);
+    assert_eq!((anew.to_hub.len(), anew.since, anew.restarts), (2, 1, 1));
+    assert_eq!((other.to_hub.len(), other.since), (3, 0));
+    assert_eq!(anew.spent, Duration::from_millis(200));
+
+    let mut hub_anew = turn(&contest, 3, PROBES[0], 0.4);
+    hub_anew.lanes.iter_mut().for_each(|lane| lane.restarts = 2);
+    contest.resume(&[hub_anew]);
+    assert!(contest.lanes.iter().all(|lane| (lane.to_hub.len(), lane.since) == (1, 0)));
 }
 
 #[test]

@@ -2,15 +2,14 @@
 //!
 //! The angle is that of f64, its cosine and sine are rounded to the accumulator; cached forms have them in tables.
 
-use super::{Axis, Judged, Mutant, Operation, Param, Problem, Reach, Variant, Work, Wrong};
+use super::{Axis, Judged, Mutant, Operation, Param, Problem, Reach, Variant, Wrong};
 use crate::case::Case;
 use crate::dtype::Dtype::{F32, F64, I32};
 use crate::family::{Along, Line, Rowwise, rowwise};
 use crate::fill::Fill;
 use crate::format;
 use crate::number::Number;
-use crate::tensor::{Content, Role, Tensor};
-use crate::units::Bytes;
+use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {
     name: "rope",
@@ -20,6 +19,10 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "interleaved", about: "pair i is 2i and 2i + 1" },
         Variant { name: "cached", about: "pair i is i and i + dim/2; cos φ and sin φ are given" },
         Variant { name: "interleaved-cached", about: "pair i is 2i and 2i + 1; cos φ and sin φ are given" },
+        Variant { name: "in-place", about: "pair i is i and i + dim/2; y is x before the launch" },
+        Variant { name: "interleaved-in-place", about: "pair i is 2i and 2i + 1; y is x before the launch" },
+        Variant { name: "cached-in-place", about: "as cached; y is x before the launch" },
+        Variant { name: "interleaved-cached-in-place", about: "as interleaved-cached; y is x before the launch" },
     ],
     axes: &[
         Axis { name: "seq", about: "positions of the sequence" },
@@ -37,7 +40,9 @@ pub const OPERATION: Operation = Operation {
         let shape @ [seq, _, dim] = ["seq", "heads", "dim"].map(|axis| case.axis(axis));
         let below = if is_cached(case) { CACHED } else { 2 * CACHED } as u64;
         let table = if case.dtype() == F64 { F64 } else { F32 };
-        let table = |name| Tensor::constant(name, table, &[CACHED, dim / 2]).beside(&[1]);
+        // A row for each position is read.
+        let read = seq * (dim / 2);
+        let table = |name| Tensor::constant(name, table, &[CACHED, dim / 2]).beside(&[1]).read_in_part(read);
         let positions = Tensor::input("positions", I32, &[seq]).beside(&[seq, 1, 1]);
         let mut tensors = vec![
             Tensor::input("x", case.dtype(), &shape),
@@ -45,10 +50,10 @@ pub const OPERATION: Operation = Operation {
         ];
         let tables = ["cos", "sin"].map(|name| table(name).holding(Content::Within { low: -1.0, high: 1.0 }));
         tensors.extend(tables.into_iter().filter(|_| is_cached(case)));
-        tensors.push(Tensor::output("y", case.precision.output, &shape));
+        let y = Tensor::output("y", case.precision.output, &shape);
+        tensors.push(if case.variant.ends_with("in-place") { y.starting_as("x") } else { y });
         tensors
     },
-    work,
     judged: turned(|line, _| rotated(line, turns(line, line.one_raw(1), angle), is_interleaved(line.case()))),
     mutants: &[
         mutant("pairs of the other layout", |line, _| {
@@ -91,15 +96,6 @@ pub const OPERATION: Operation = Operation {
     ..rowwise::UNARY
 };
 
-/// What the formula does; of tables a row for each position is read.
-fn work(case: &Case) -> Work {
-    let work = rowwise::work_of(case);
-    let tables = (case.operation.tensors)(case).into_iter().filter(|tensor| tensor.role == Role::Constant);
-    let unread = |tensor: Tensor| tensor.bytes() / CACHED * CACHED.saturating_sub(case.axis("seq"));
-    let unread: usize = tables.map(unread).sum();
-    Work { read: Bytes(work.read.0 - unread as u64), ..work }
-}
-
 /// Positions that tables have rows for.
 const CACHED: usize = 2048;
 
@@ -108,7 +104,7 @@ const fn turned(formula: rowwise::Formula) -> Judged {
 }
 
 fn is_cached(case: &Case) -> bool {
-    case.variant.ends_with("cached")
+    case.variant.contains("cached")
 }
 
 fn is_interleaved(case: &Case) -> bool {

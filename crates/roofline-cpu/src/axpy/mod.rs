@@ -5,11 +5,13 @@ pub mod plain;
 use crate::bind::{floats, rows};
 use crate::catalog::{Implementation, Launch};
 use crate::{Args, Cpu, Datum, Mismatch, Rows};
-pub use plain::axpy;
+pub use plain::{axpy, axpy_in_place};
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] =
-    &[Implementation::plain("axpy", floats!(prepare, plain::axpy)).params(&["a"])];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("axpy", floats!(prepare, plain::axpy)).params(&["a"]),
+    Implementation::plain("axpy.in-place", floats!(prepare_in_place, plain::axpy_in_place)).params(&["a"]),
+];
 
 type Axpy<T> = fn(&Cpu, &[T], &[T], &mut [T], Rows, f64);
 
@@ -17,4 +19,13 @@ fn prepare<'a, T: Datum>(mut args: Args<'a>, kernel: Axpy<T>) -> Result<Launch<'
     let (x, y, mut z) = (args.take("x")?, args.take("y")?, args.take_out("z")?);
     let (shape, a) = (rows(&args)?, args.value("a")?);
     Ok(Launch::new(move |cpu| kernel(cpu, &x, &y, &mut z, shape, a)))
+}
+
+fn prepare_in_place<'a, T: Datum>(
+    mut args: Args<'a>,
+    kernel: fn(&Cpu, &[T], &mut [T], Rows, f64),
+) -> Result<Launch<'a>, Mismatch> {
+    let (x, mut z) = (args.take("x")?, args.take_out("z")?);
+    let (shape, a) = (rows(&args)?, args.value("a")?);
+    Ok(Launch::new(move |cpu| kernel(cpu, &x, &mut z, shape, a)))
 }

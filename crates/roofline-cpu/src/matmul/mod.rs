@@ -1,6 +1,6 @@
 //! `matmul`: C = A·Bᵀ with weights B \[n,k\]; `matmul.nn`: C = A·B with B \[k,n\].
 //!
-//! f32, bf16 and f16 sum in f32 and round once at the end; i8 sums exactly in
+//! f32, bf16 and f16 sum in f32 and round once at the end, but for `f16+f16`; i8 sums exactly in
 //! i32. 2·m·n·k operations on (m + n)·k + m·n elements: from a few dozen rows
 //! on, arithmetic is the limit, provided that a number fetched from a cache
 //! is used many times. That reuse is what the ladder is about.
@@ -14,6 +14,7 @@ mod tile_packing;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub mod amx;
+pub mod narrow;
 pub mod packed;
 pub mod packed_parallel;
 pub mod plain;
@@ -25,16 +26,19 @@ use crate::{Args, Cpu, Mismatch, Product, bf16, f16};
 pub use factor::{Factor, Term};
 use prepacked::Weights;
 
-/// The kernels of one generic function, for the types that follow it.
+/// The kernels of one generic function, for the types that follow it, and of another that sums in f16.
 macro_rules! products {
-    ($kernel:expr, $($type:ident)+) => {
-        &[$(Kernel::new(stringify!($type), |_, args| multiply::<$type, _>(args, $kernel)),)+]
+    ($kernel:expr, $($type:ident)+ $(, $narrow:expr)?) => {
+        &[
+            $(Kernel::new(stringify!($type), |_, args| multiply::<$type, _>(args, $kernel)),)+
+            $(Kernel::new("f16+f16", |_, args| multiply::<f16, _>(args, $narrow)),)?
+        ]
     };
 }
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("matmul", products!(plain::matmul, f32 bf16 f16 f64 i8)),
+    Implementation::plain("matmul", products!(plain::matmul, f32 bf16 f16 f64 i8, narrow::matmul)),
     Implementation::new("matmul", "packed", PACKED, products!(packed::matmul, f32 bf16 f16 i8)).vector(),
     Implementation::new(
         "matmul",
@@ -46,7 +50,7 @@ pub const LADDER: &[Implementation] = &[
     .parallel(),
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     AMX,
-    Implementation::plain("matmul.nn", products!(plain::matmul_nn, f32 bf16 f16 f64 i8)),
+    Implementation::plain("matmul.nn", products!(plain::matmul_nn, f32 bf16 f16 f64 i8, narrow::matmul_nn)),
     Implementation::new("matmul.nn", "packed", PACKED, products!(packed::matmul_nn, f32 bf16 f16 i8))
         .vector(),
     Implementation::new(
@@ -61,7 +65,7 @@ pub const LADDER: &[Implementation] = &[
     Implementation::new("matmul.nn", "amx", TILES, products!(amx::matmul_nn, bf16 i8))
         .parallel()
         .if_available(amx::is_available),
-    Implementation::plain("matmul.fixed", products!(plain::matmul, f32 bf16 f16 f64 i8)),
+    Implementation::plain("matmul.fixed", products!(plain::matmul, f32 bf16 f16 f64 i8, narrow::matmul)),
     Implementation::new(
         "matmul.fixed",
         "prepacked",

@@ -1,6 +1,6 @@
 //! Angles looked up: one row of the tables for all heads of a position.
 
-use super::{Heads, Tables};
+use super::{Heads, Pair, Tables, turned};
 use crate::{Cpu, Scalar};
 
 /// Turns the pairs of `x` by the angles of the tables' row for each position.
@@ -17,13 +17,45 @@ pub fn rope_cached<T: Scalar>(
     _cpu: &Cpu,
     x: &[T],
     positions: &[i32],
-    [cos, sin]: Tables<'_, T::Wide>,
+    tables: Tables<'_, T::Wide>,
     y: &mut [T],
     shape: Heads,
 ) {
     shape.check(x.len(), positions.len(), y.len());
-    shape.turn(x, y, |s, i| {
-        let at = positions[s] as usize * (shape.dim / 2) + i;
-        [cos[at], sin[at]]
-    });
+    for pair @ Pair { a, b, .. } in shape.pairs() {
+        (y[a], y[b]) = turned(x[a], x[b], looked_up(pair, positions, tables, shape));
+    }
+}
+
+/// The same, each pair where it lies.
+///
+/// ```
+/// use roofline_cpu::{Cpu, rope_cached_in_place, rope::{Heads, Layout}};
+///
+/// let mut y = [1.0, 0.0];
+/// let shape = Heads { seq: 1, heads: 1, dim: 2, layout: Layout::Half };
+/// rope_cached_in_place(&Cpu::serial(), &mut y, &[1], [&[1.0, 0.0], &[0.0, 1.0]], shape);
+/// assert_eq!(y, [0.0, 1.0]);
+/// ```
+pub fn rope_cached_in_place<T: Scalar>(
+    _cpu: &Cpu,
+    y: &mut [T],
+    positions: &[i32],
+    tables: Tables<'_, T::Wide>,
+    shape: Heads,
+) {
+    shape.check(y.len(), positions.len(), y.len());
+    for pair @ Pair { a, b, .. } in shape.pairs() {
+        (y[a], y[b]) = turned(y[a], y[b], looked_up(pair, positions, tables, shape));
+    }
+}
+
+fn looked_up<W: Copy>(
+    Pair { at, i, .. }: Pair,
+    positions: &[i32],
+    [cos, sin]: Tables<'_, W>,
+    shape: Heads,
+) -> [W; 2] {
+    let place = positions[at] as usize * (shape.dim / 2) + i;
+    [cos[place], sin[place]]
 }

@@ -1,7 +1,8 @@
 //! `rope`: pairs of a head's values turned by an angle of position and pair.
 //!
 //! The pairs are (i, i + dim/2), or (2i, 2i + 1) in the forms called `interleaved`. The angle is
-//! position · base^(−2i/dim), computed in f64; the `cached` forms look its cosine and sine up in tables.
+//! position · base^(−2i/dim), computed in f64; the `cached` forms look its cosine and sine up in tables. The
+//! `in-place` forms overwrite what they turn.
 
 pub mod cached;
 pub mod plain;
@@ -9,8 +10,8 @@ pub mod plain;
 use crate::bind::floats;
 use crate::catalog::{Implementation, Launch};
 use crate::{Args, Cpu, Datum, Mismatch, Scalar};
-pub use cached::rope_cached;
-pub use plain::rope;
+pub use cached::{rope_cached, rope_cached_in_place};
+pub use plain::{rope, rope_in_place};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -21,6 +22,21 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain(
         "rope.interleaved-cached",
         floats!(prepare_cached, Layout::Interleaved, cached::rope_cached),
+    ),
+    Implementation::plain("rope.in-place", floats!(prepare_in_place, Layout::Half, plain::rope_in_place))
+        .params(&["base"]),
+    Implementation::plain(
+        "rope.interleaved-in-place",
+        floats!(prepare_in_place, Layout::Interleaved, plain::rope_in_place),
+    )
+    .params(&["base"]),
+    Implementation::plain(
+        "rope.cached-in-place",
+        floats!(prepare_cached_in_place, Layout::Half, cached::rope_cached_in_place),
+    ),
+    Implementation::plain(
+        "rope.interleaved-cached-in-place",
+        floats!(prepare_cached_in_place, Layout::Interleaved, cached::rope_cached_in_place),
     ),
 ];
 
@@ -60,23 +76,33 @@ impl Heads {
         );
     }
 
-    /// Turns every pair i at row `s` by the angle whose cosine and sine `turn(s, i)` gives.
-    fn turn<T: Scalar>(self, x: &[T], y: &mut [T], turn: impl Fn(usize, usize) -> [T::Wide; 2]) {
-        let half = self.dim / 2;
-        let rows = self.heads * self.dim;
-        for (index, (x, y)) in x.chunks(self.dim.max(1)).zip(y.chunks_mut(self.dim.max(1))).enumerate() {
-            let s = index * self.dim / rows;
-            for i in 0..half {
-                let (a, b) = match self.layout {
-                    Layout::Half => (i, i + half),
-                    Layout::Interleaved => (2 * i, 2 * i + 1),
-                };
-                let [cos, sin] = turn(s, i);
-                y[a] = T::narrow(x[a].wide() * cos - x[b].wide() * sin);
-                y[b] = T::narrow(x[a].wide() * sin + x[b].wide() * cos);
-            }
-        }
+    /// Every pair of every head.
+    fn pairs(self) -> impl Iterator<Item = Pair> {
+        let Heads { seq, heads, dim, layout } = self;
+        let pair = move |head: usize, i: usize| {
+            let (a, b) = match layout {
+                Layout::Half => (i, i + dim / 2),
+                Layout::Interleaved => (2 * i, 2 * i + 1),
+            };
+            Pair { at: head / heads, i, a: head * dim + a, b: head * dim + b }
+        };
+        (0..seq * heads).flat_map(move |head| (0..dim / 2).map(move |i| pair(head, i)))
     }
+}
+
+/// Pair `i` of a head at a place of the sequence, and where its values lie.
+#[derive(Clone, Copy)]
+struct Pair {
+    at: usize,
+    i: usize,
+    a: usize,
+    b: usize,
+}
+
+/// A pair turned by the angle of this cosine and sine.
+fn turned<T: Scalar>(a: T, b: T, [cos, sin]: [T::Wide; 2]) -> (T, T) {
+    let (a, b) = (a.wide(), b.wide());
+    (T::narrow(a * cos - b * sin), T::narrow(a * sin + b * cos))
 }
 
 type Rope<T> = fn(&Cpu, &[T], &[i32], &mut [T], Heads, f64);
@@ -103,4 +129,25 @@ fn prepare_cached<'a, T: Scalar<Wide: Datum>>(
     let (cos, sin) = (args.take("cos")?, args.take("sin")?);
     let shape = Heads::of(&args, layout)?;
     Ok(Launch::new(move |cpu| kernel(cpu, &x, &positions, [&cos, &sin], &mut y, shape)))
+}
+
+fn prepare_in_place<'a, T: Datum>(
+    mut args: Args<'a>,
+    layout: Layout,
+    kernel: fn(&Cpu, &mut [T], &[i32], Heads, f64),
+) -> Result<Launch<'a>, Mismatch> {
+    let (mut y, positions) = (args.take_out("y")?, args.take("positions")?);
+    let (shape, base) = (Heads::of(&args, layout)?, args.value("base")?);
+    Ok(Launch::new(move |cpu| kernel(cpu, &mut y, &positions, shape, base)))
+}
+
+fn prepare_cached_in_place<'a, T: Scalar<Wide: Datum>>(
+    mut args: Args<'a>,
+    layout: Layout,
+    kernel: fn(&Cpu, &mut [T], &[i32], Tables<'_, T::Wide>, Heads),
+) -> Result<Launch<'a>, Mismatch> {
+    let (mut y, positions) = (args.take_out("y")?, args.take("positions")?);
+    let (cos, sin) = (args.take("cos")?, args.take("sin")?);
+    let shape = Heads::of(&args, layout)?;
+    Ok(Launch::new(move |cpu| kernel(cpu, &mut y, &positions, [&cos, &sin], shape)))
 }

@@ -72,6 +72,11 @@ impl<T: sealed::Plain> Input<T> {
     pub(crate) fn new(memory: Arc<Mapping>, offset: usize, bytes: usize) -> Input<T> {
         Input { memory, offset, length: bytes / size_of::<T>(), element: PhantomData }
     }
+
+    /// Its first elements, `length` of them if it has so many.
+    pub(crate) fn first(self, length: usize) -> Input<T> {
+        Input { length: length.min(self.length), ..self }
+    }
 }
 
 impl<T: sealed::Plain> Deref for Input<T> {

@@ -107,6 +107,8 @@ pub(crate) fn add(implementation: &str, cols: u64) -> Prepare {
         bytes: 4 * cols,
         size,
         path: None,
+        starts_as: None,
+        walked: None,
     };
     let case: Case = format!("add/f32/rows=1,cols={cols}").parse().unwrap();
     let tensors = vec![place("x", Role::Input), place("y", Role::Input), place("z", Role::Output)];

@@ -6,6 +6,7 @@
 mod before;
 mod conditions;
 mod device;
+mod doubts;
 mod exchange;
 mod install;
 mod interrupts;

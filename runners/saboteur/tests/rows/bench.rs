@@ -164,16 +164,7 @@ impl Instance {
                 Placement::Start => (0, bytes.next_multiple_of(PAGE)),
                 Placement::Between => (PAGE, bytes.next_multiple_of(PAGE) + 2 * PAGE),
             };
-            Place {
-                name: tensor.name.to_owned(),
-                role: tensor.role,
-                dtype: tensor.dtype,
-                shape: tensor.shape.iter().map(|extent| *extent as u64).collect(),
-                offset: offset as u64,
-                bytes: bytes as u64,
-                size: size as u64,
-                path: None,
-            }
+            Place::of(tensor, offset, size)
         };
         let places: Vec<Place> = tensors.iter().map(place).collect();
         let file = |place: &Place| {
