@@ -10,6 +10,17 @@ use std::time::Duration;
 /// Time for rounds: six short sets.
 pub const BUDGET: Duration = Duration::from_millis(40);
 
+/// A check, and first the others that see the same by other means: what it is for shows when they are off too.
+pub fn with_those_behind(check: Check) -> &'static [Check] {
+    let behind: &[&[Check]] = &[
+        &[Check::WatchedBatch, Check::Unclaimed],
+        &[Check::WallClock, Check::Ceiling],
+        &[Check::WallClock, Check::Threads],
+    ];
+    let alone = || Check::ALL.iter().position(|own| *own == check).map_or(&[][..], |at| &Check::ALL[at..=at]);
+    behind.iter().find(|off| off.last() == Some(&check)).copied().unwrap_or_else(alone)
+}
+
 /// Gate and proof are all that it takes for most; some checks are made in the rounds alone.
 pub fn budget_without(check: Check) -> Option<Duration> {
     let in_rounds = [Check::Memos, Check::WatchedBatch, Check::WallClock, Check::Unclaimed, Check::Copies];
@@ -81,15 +92,20 @@ pub fn study(
         }
     }
     for check in checks {
-        let name = format!("{check:?}");
+        let off = with_those_behind(*check);
+        let name = off.iter().rev().map(|check| format!("{check:?}")).collect::<Vec<_>>().join(", ");
         report(&format!("\nwithout {name}"));
         let through = mutations.through.entry(name.clone()).or_default();
         for saboteur in saboteurs.iter().filter(|saboteur| !is_conversational(&saboteur.status)) {
             let mut gets_through = false;
             for case in &saboteur.cases {
                 let budget = budget_without(*check);
-                let record = face(bench, saboteur, case, seed, budget, Checks::without(*check))?;
-                gets_through |= record.status == Status::Ok;
+                let (_, behind) = off.split_last().unwrap_or((check, &[]));
+                let passes = |off| -> io::Result<bool> {
+                    let record = face(bench, saboteur, case, seed, budget, Checks::without(off))?;
+                    Ok(record.status == Status::Ok)
+                };
+                gets_through |= passes(off)? && (behind.is_empty() || !passes(behind)?);
             }
             let caught_by = mutations.caught_by.entry(saboteur.implementation.clone()).or_default();
             if gets_through {

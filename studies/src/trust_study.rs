@@ -8,6 +8,8 @@ use crate::bench::Bench;
 use crate::facts::{now, revision, setting};
 use crate::noise_study::load::Load;
 use roofline_conductor::machine::Machine;
+use roofline_core::case::{Case, parse_form};
+use roofline_core::ops::OPERATIONS;
 use roofline_core::philox::Draws;
 use roofline_core::record::Record;
 use serde::{Deserialize, Serialize};
@@ -237,19 +239,28 @@ impl Measure {
     }
 }
 
-/// A case that people have: sizes from a row to a few megabytes, one thread or two.
+/// A case that people have: sizes from a row to a few megabytes, one thread or two; half of them of those operations
+/// that every library has.
 fn draw_case(draws: &mut Draws) -> String {
     let pick = |draws: &mut Draws, from: &[&str]| from[draws.below(from.len() as u64) as usize].to_owned();
-    let size = |draws: &mut Draws, most: u32| (1u64 << draws.below(u64::from(most))) + draws.below(40);
-    let operation = pick(draws, &["add", "softmax", "rms-norm", "matmul", "matmul.nn"]);
-    let dtype = pick(draws, &["f32", "f32", "bf16", "f16", "f64"]);
-    let axes = if operation.starts_with("matmul") {
-        format!("m={},n={},k={}", size(draws, 9), size(draws, 9), size(draws, 9))
-    } else {
-        format!("rows={},cols={}", size(draws, 10), size(draws, 11))
-    };
-    let threads = if draws.below(2) == 0 { "" } else { "/threads=2" };
-    format!("{operation}/{dtype}/{axes}{threads}")
+    let forms: Vec<String> = OPERATIONS.iter().flat_map(|operation| operation.forms()).collect();
+    let forms: Vec<&str> = forms.iter().map(String::as_str).collect();
+    let common = ["add", "softmax", "rms-norm", "matmul", "matmul.nn"];
+    loop {
+        let from = if draws.below(2) == 0 { &common[..] } else { &forms[..] };
+        let form = pick(draws, from);
+        let dtype = pick(draws, &["f32", "f32", "bf16", "f16", "f64"]);
+        let Ok((operation, _)) = parse_form(&form) else { continue };
+        let even: Vec<String> = operation.axes.iter().map(|axis| format!("{}=8", axis.name)).collect();
+        let Ok(case) = format!("{form}/{dtype}/{}", even.join(",")).parse::<Case>() else { continue };
+        // About as many elements whatever the number of axes.
+        let bits = 20 / operation.axes.len() as u64;
+        let wanted: Vec<u64> =
+            operation.axes.iter().map(|_| (1 << draws.below(bits + 2)) + draws.below(40)).collect();
+        let case = operation.near(&case, &wanted, draws);
+        let threads = if draws.below(2) == 0 { "" } else { "/threads=2" };
+        return format!("{case}{threads}");
+    }
 }
 
 /// The file of a machine.

@@ -305,7 +305,9 @@ pub fn refusal(case: &Case, memory: u64) -> Option<String> {
         return Some(format!("asks for {} threads; there are fewer cores", case.threads));
     }
     if case.cache == Cache::Cold && case.is_restored() {
-        return Some("what it works on in place is in the caches: it is copied there before each launch".to_owned());
+        return Some(
+            "what it works on in place is in the caches: it is copied there before each launch".to_owned(),
+        );
     }
     let has_flush = cfg!(target_arch = "x86_64") && case.device == Device::Cpu;
     (case.cache == Cache::Cold && !has_flush)

@@ -153,7 +153,9 @@ impl Instance {
 
     /// What `prepare` says of the tensors.
     pub fn places(&self) -> Vec<Place> {
-        let place = |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| Place::of(tensor, offset, memory.size());
+        let place = |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| {
+            Place::of(tensor, offset, memory.size())
+        };
         self.files().map(place).collect()
     }
 

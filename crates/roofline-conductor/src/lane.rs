@@ -51,6 +51,8 @@ pub struct Lane {
     pub since: usize,
     /// Why its own sets were doubted the first time.
     pub doubted: Option<String>,
+    /// Whether each of its launches that count finds new values: it is quicker on those that it has seen.
+    pub renews: bool,
     /// What judging a visit last took.
     pub judging: Duration,
     /// Visits to others in which its process worked.
@@ -92,6 +94,7 @@ impl Lane {
             restarts: 0,
             since: 0,
             doubted: None,
+            renews: false,
             judging: Duration::ZERO,
             disturbances: 0,
             overruns: 0,

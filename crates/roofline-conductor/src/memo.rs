@@ -26,6 +26,9 @@ const FEWEST_UNITS: usize = 64;
 /// A row may take so much longer with new values; with few pairs, so much.
 const LEAST_MEMO: f64 = 0.05;
 const LEAST_MEMO_OF_FEW: f64 = 0.3;
+/// Branches that depend on values are foretold when these come again: a kernel with one for each element has been seen to
+/// take half as long again on new ones. Beyond this it is the kernel that remembers.
+const MOST_LEARNED: f64 = 1.0;
 const FEW: usize = 4;
 const FEWEST: usize = 10;
 const ALPHA: f64 = 2e-3;
@@ -118,9 +121,20 @@ fn units(instance: &Instance, draws: &mut Draws) -> Vec<(usize, usize)> {
     units
 }
 
-/// What the pairs of a row show: how much longer new values take, and whether that is a memo.
-pub fn verdict(ratios: &[f64]) -> (Option<f64>, bool) {
-    let Some(middle) = median(ratios) else { return (None, false) };
+/// What the pairs of a row show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It takes as long whatever the values, or too little was seen to say otherwise.
+    Nothing,
+    /// It is quicker on values that it has seen, by no more than a processor learns of its branches.
+    Learns,
+    /// It is so much quicker that it does not compute them again.
+    Remembers,
+}
+
+/// How much longer new values take, and what that means.
+pub fn verdict(ratios: &[f64]) -> (Option<f64>, Verdict) {
+    let Some(middle) = median(ratios) else { return (None, Verdict::Nothing) };
     // Either will do: the one knows no distribution, the other forgives a pair that went astray.
     let by_order = quantile_interval(ratios, 0.5, ALPHA).map(|(least, _)| least);
     let by_mean = t_interval(ratios, ALPHA_OF_MEAN).map(|interval| interval.mean - interval.half);
@@ -131,7 +145,12 @@ pub fn verdict(ratios: &[f64]) -> (Option<f64>, bool) {
         FEW.. => middle > LEAST_MEMO_OF_FEW.ln_1p() && least > 2.0 * LEAST_MEMO,
         _ => false,
     };
-    (Some(middle.exp_m1()), is_memo)
+    let verdict = match is_memo {
+        true if middle > MOST_LEARNED.ln_1p() => Verdict::Remembers,
+        true => Verdict::Learns,
+        false => Verdict::Nothing,
+    };
+    (Some(middle.exp_m1()), verdict)
 }
 
 /// Whether the pairs are enough for five per cent.
@@ -173,12 +192,14 @@ mod tests {
     #[test]
     fn a_memo_shows_and_noise_does_not() {
         let noise: Vec<f64> = (0..12).map(|i| if i % 2 == 0 { 0.12 } else { -0.08 }).collect();
-        assert!(!verdict(&noise).1);
-        assert!(verdict(&[0.08; 12]).1);
+        let of = |ratios: &[f64]| verdict(ratios).1;
+        assert_eq!(of(&noise), Verdict::Nothing);
+        assert_eq!(of(&[0.08; 12]), Verdict::Learns);
         let mut astray: Vec<f64> = (0..14).map(|i| 1.2 + 0.01 * f64::from(i)).collect();
         astray[3] = -0.1;
-        assert!(verdict(&astray).1, "one pair that went astray hides nothing");
-        assert!(!verdict(&[0.02; 12]).1);
-        assert!(verdict(&[0.5, 0.4, 0.6, 0.5]).1 && !verdict(&[0.5, 0.01, 0.6, 0.5]).1 && !verdict(&[0.5]).1);
+        assert_eq!(of(&astray), Verdict::Remembers, "one pair that went astray hides nothing");
+        assert_eq!(of(&[0.02; 12]), Verdict::Nothing);
+        assert_eq!(of(&[0.5, 0.4, 0.6, 0.5]), Verdict::Learns);
+        assert_eq!([of(&[0.5, 0.01, 0.6, 0.5]), of(&[0.5])], [Verdict::Nothing; 2]);
     }
 }

@@ -29,6 +29,7 @@ use crate::shape::{Shape, batch_for};
 use crate::stage::{Options, Seat, Stage};
 use crate::visit::Seen;
 use crate::{memo, proof, timing, visit};
+use roofline_core::fill::Fill;
 use roofline_core::record::{Ended, Kind, Limit, Rounds, Sample, Status};
 use roofline_core::stats::{Interval, median, quantile, t_interval};
 use roofline_core::turn::{Account, Taken, Turn};
@@ -303,8 +304,16 @@ impl<'p> Contest<'p> {
     ) -> Result<(), Stop> {
         let shape = shape_of(&self.lanes[index]);
         let is_doubled = self.can_double(index) && stage.draws.below(DOUBLED) == 0;
+        // The second launch of two has seen the values of the first.
+        let renews = self.lanes[index].renews;
+        let is_counted = !(renews && is_doubled);
         for side in &sides {
-            if !self.visit(stage, instance, *side, if is_doubled { shape.doubled() } else { shape })? {
+            if renews {
+                let seed = stage.fresh_seed();
+                instance.refill(Fill::Uniform, seed);
+            }
+            let shape = if is_doubled { shape.doubled() } else { shape };
+            if !self.visit(stage, instance, *side, shape, is_counted)? {
                 return Ok(());
             }
         }
@@ -328,13 +337,14 @@ impl<'p> Contest<'p> {
         slower <= LONGEST_DOUBLED && self.lanes[index].course.is_some_and(|course| course.kind != Kind::Cold)
     }
 
-    /// One visit; false when the lane failed. A probe computes nothing that could be judged.
+    /// One visit, whose times may count; false when the lane failed. A probe computes nothing that could be judged.
     fn visit(
         &mut self,
         stage: &mut Stage,
         instance: &mut Instance,
         index: usize,
         shape: Shape,
+        is_counted: bool,
     ) -> Result<bool, Stop> {
         let place = self.place();
         let lane = &mut self.lanes[index];
@@ -368,11 +378,14 @@ impl<'p> Contest<'p> {
             _ => {}
         }
         found.account.copies.extend(seen.copy_each(case));
+        found.visits += 1;
+        if !is_counted {
+            return Ok(true);
+        }
         let Seen { at, claimed, .. } = seen;
         let value = quantile(&claimed, 0.1).map_or(f64::NAN, |time| time / f64::from(shape.batch));
         self.log.push(Visit { lane: index, shape, at, value });
-        found.samples.extend(samples(self.sets, found.visits, shape.batch, claimed));
-        found.visits += 1;
+        found.samples.extend(samples(self.sets, found.visits - 1, shape.batch, claimed));
         Ok(true)
     }
 

@@ -154,7 +154,19 @@ pub fn converse(
     let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
     let waited = delayed + held_up;
     let disturbed_by = stage.moved(&lane.seat, &others, UNREST.max(wall / 50));
-    Ok(Seen { shape, at, claimed: visited.nanoseconds, copy, wall, span, cpu, delayed, waited, others, disturbed_by })
+    Ok(Seen {
+        shape,
+        at,
+        claimed: visited.nanoseconds,
+        copy,
+        wall,
+        span,
+        cpu,
+        delayed,
+        waited,
+        others,
+        disturbed_by,
+    })
 }
 
 /// Whether a visit of this length is judged: by lot, as often as the time allows.

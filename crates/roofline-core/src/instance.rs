@@ -51,7 +51,8 @@ impl<'a> Instance<'a> {
 
     /// What an output holds before a launch: poison, or the input that it starts as.
     pub fn before(&self, output: &Tensor) -> Vec<f64> {
-        let start = output.starts_as.and_then(|name| self.inputs.iter().find(|(input, _)| input.name == name));
+        let start =
+            output.starts_as.and_then(|name| self.inputs.iter().find(|(input, _)| input.name == name));
         match start {
             Some((input, bytes)) => (0..input.elements()).map(|i| input.dtype.read(bytes, i)).collect(),
             None => vec![POISON; output.elements()],

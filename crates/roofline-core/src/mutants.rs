@@ -21,7 +21,7 @@ const SIZE: u64 = 64;
 const SMALL: u64 = 8;
 /// Elements of outputs that are judged together, in as many instances as it takes: of one number alone, luck decides
 /// what it shows.
-const TOGETHER: usize = 12;
+const TOGETHER: usize = 48;
 /// Elements of a square tensor.
 const SQUARE: usize = 64 * 64;
 

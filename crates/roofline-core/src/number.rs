@@ -270,7 +270,17 @@ impl<'a> Number<'a> {
     pub fn pow(self, exponent: f64) -> Number<'a> {
         let argument = (exponent * self.value.abs().ln()).abs();
         let units = 4.0 + if argument.is_finite() { argument } else { 0.0 };
-        self.function(|x| x.powf(exponent), |x, _| exponent * x.powf(exponent - 1.0), units)
+        let power = self.function(|x| x.powf(exponent), |x, _| exponent * x.powf(exponent - 1.0), units);
+        // Whole powers are products, and of those below zero the reciprocal.
+        if exponent.fract() == 0.0 {
+            let products = exponent.abs().max(1.0).log2().ceil() as u64;
+            let special = u64::from(exponent < 0.0);
+            self.steps.count(|counts| {
+                counts.simple += products;
+                counts.special = counts.special + special - 1;
+            });
+        }
+        power
     }
 
     /// 1 / (1 + e⁻ˣ), which kernels compute as it stands.

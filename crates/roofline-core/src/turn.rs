@@ -38,6 +38,9 @@ pub struct Measured {
     /// How often the row had been measured anew: what it found before does not count.
     #[serde(default)]
     pub restarts: u32,
+    /// Whether each launch that counts found new values.
+    #[serde(default)]
+    pub renews: bool,
 }
 
 /// What was taken from a row while it was measured, where the system tells.

@@ -60,13 +60,13 @@ impl Job {
     fn restores_from(&self, files: &[OwnedFd]) -> Result<Vec<Restore>, Refusal> {
         let started = self.tensors.iter().zip(files).filter(|(place, _)| place.starts_as.is_some());
         let restore = |(place, file): (&Place, &OwnedFd)| {
-            let input = self.tensors.iter().zip(&self.memory).find(|(input, _)| {
-                Some(&input.name) == place.starts_as.as_ref() && input.role.is_input()
-            });
+            let input =
+                self.tensors.iter().zip(&self.memory).find(|(input, _)| {
+                    Some(&input.name) == place.starts_as.as_ref() && input.role.is_input()
+                });
             let input = input.filter(|(input, _)| input.bytes == place.bytes);
-            let (input, memory) = input.ok_or_else(|| {
-                failed(format!("tensor `{}` starts as no input of its size", place.name))
-            })?;
+            let (input, memory) = input
+                .ok_or_else(|| failed(format!("tensor `{}` starts as no input of its size", place.name)))?;
             let from = memory.clone().expect("inputs are not taken");
             Ok(Restore {
                 from: Input::new(from, input.offset as usize, input.bytes as usize),
@@ -80,7 +80,6 @@ impl Job {
     pub(crate) fn take_restores(&mut self) -> Vec<Restore> {
         std::mem::take(&mut self.restores)
     }
-
 
     /// `operation` or `operation.variant`.
     pub fn form(&self) -> String {
@@ -170,9 +169,8 @@ impl Job {
     /// as the input and is read instead.
     pub(crate) fn walked(&mut self) -> Result<InAndOut, Refusal> {
         let (inputs, outputs) = self.bytes()?;
-        let is_read = |place: &Place| {
-            !self.tensors.iter().any(|output| output.starts_as.as_ref() == Some(&place.name))
-        };
+        let is_read =
+            |place: &Place| !self.tensors.iter().any(|output| output.starts_as.as_ref() == Some(&place.name));
         let walked = inputs.into_iter().zip(&self.tensors).filter(|(_, place)| is_read(place));
         let walked = walked.map(|(input, place)| input.first(place.walked.unwrap_or(place.bytes) as usize));
         Ok((walked.collect(), outputs))

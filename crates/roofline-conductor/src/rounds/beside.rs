@@ -48,13 +48,14 @@ impl Contest<'_> {
             return Ok(());
         }
         let watched = if shape.timed() > 1 || !can_double { shape } else { shape.doubled() };
-        let is_watched =
-            found.checks == FEWEST_CHECKS || found.checks > FEWEST_CHECKS && stage.draws.below(2) == 0;
+        let is_watched = lane.renews
+            || found.checks == FEWEST_CHECKS
+            || found.checks > FEWEST_CHECKS && stage.draws.below(2) == 0;
         if is_watched && watched.timed() > 1 {
             let seen =
                 lane.attempt(stage, &place, |lane, stage| watch::watch(stage, lane, instance, watched))?;
             found.account.watched.extend(seen.flatten());
-        } else {
+        } else if !lane.renews {
             let ratio =
                 lane.attempt(stage, &place, |lane, stage| memo::pair(stage, lane, instance, shape))?;
             found.account.memos.extend(ratio.flatten());

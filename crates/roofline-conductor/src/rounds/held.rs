@@ -4,11 +4,12 @@ use super::{Contest, LONG, PILOT_ERROR};
 use crate::checks::Check;
 use crate::clocks::{self, Doubt};
 use crate::failure::Failure;
+use crate::lane::Lane;
 use crate::stage::Stage;
 use crate::watch::{self, Verdict};
 use crate::{memo, timing};
 use roofline_core::case::Device;
-use roofline_core::record::{Ended, Grade, Status};
+use roofline_core::record::{Course, Ended, Grade, Status};
 use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
 
 /// Probes of launches below a microsecond measure their own loop too, which takes so many seconds; what is
@@ -21,6 +22,9 @@ impl Contest<'_> {
     ///
     /// What its clocks cast doubt on is measured anew, once; doubted again, it ends.
     pub fn conclude(&mut self, stage: &mut Stage, index: usize) {
+        if self.learns(stage, index) {
+            return self.renew(index);
+        }
         let verdict = self.clocks(stage, index).and_then(|()| self.limits(stage, index));
         let Err(mut failure) = verdict else { return };
         let place = self.place();
@@ -43,12 +47,41 @@ impl Contest<'_> {
 
     /// Measures a lane anew; with the hub all that were compared with it.
     fn restart(&mut self, index: usize) {
-        let hub = self.setting.hub;
-        if index != hub {
-            let since = self.lanes[hub].to_hub.len();
-            return self.lanes[index].restart(since);
+        let is_hub = index == self.setting.hub;
+        let since = if is_hub { 0 } else { self.lanes[self.setting.hub].to_hub.len() };
+        self.and_who_is_held_against_it(index).for_each(|lane| lane.restart(since));
+    }
+
+    /// Measures it anew by launches that have not seen their values, one a visit.
+    fn renew(&mut self, index: usize) {
+        for lane in self.and_who_is_held_against_it(index) {
+            lane.renews = true;
+            lane.course = lane.course.map(|course| Course { warmup: 0, samples: 1, batch: 1, ..course });
         }
-        self.lanes.iter_mut().filter(|lane| lane.is_live()).for_each(|lane| lane.restart(0));
+        self.restart(index);
+    }
+
+    fn and_who_is_held_against_it(&mut self, index: usize) -> impl Iterator<Item = &mut Lane> {
+        let is_hub = index == self.setting.hub;
+        let lanes = self.lanes.iter_mut().enumerate();
+        lanes.filter(move |(own, lane)| *own == index || is_hub && lane.is_live()).map(|(_, lane)| lane)
+    }
+
+    /// Whether a lane is quicker on values that it has seen, as kernels are whose branches depend on them.
+    fn learns(&mut self, stage: &Stage, index: usize) -> bool {
+        let lane = &mut self.lanes[index];
+        let (memory, verdict) = memo::verdict(&lane.account.memos);
+        let learns = verdict == memo::Verdict::Learns
+            && lane.is_live()
+            && !lane.renews
+            && stage.options.checks.on(Check::Memos);
+        if learns {
+            lane.evidence.memory_of_content = memory;
+            let slower = 100.0 * memory.unwrap_or(0.0);
+            let note = format!("in every launch that counts: {slower:.0} % longer where a few are new");
+            lane.notes.insert("new values".to_owned(), note);
+        }
+        learns
     }
 
     /// Holds the hub to its clocks before a row is recorded that was compared with it.
@@ -112,15 +145,16 @@ impl Contest<'_> {
                 return Err(suspect(why));
             }
         }
-        let (memory, is_memo) = memo::verdict(&lane.account.memos);
-        lane.evidence.memory_of_content = memory;
-        if is_memo && on(Check::Memos) {
+        let (memory, verdict) = memo::verdict(&lane.account.memos);
+        lane.evidence.memory_of_content = memory.or(lane.evidence.memory_of_content);
+        if verdict == memo::Verdict::Remembers && on(Check::Memos) {
             let slower = 100.0 * memory.unwrap_or(0.0);
             return Err(suspect(format!(
                 "takes {slower:.0} % longer when every row has new values: it remembers what it has seen"
             )));
         }
-        if !memo::is_conclusive(&lane.account.memos) && lane.speed.is_none_or(|speed| speed <= LONG) {
+        let is_short = lane.speed.is_none_or(|speed| speed <= LONG);
+        if !memo::is_conclusive(&lane.account.memos) && is_short && !lane.renews {
             lane.weaker(Check::Memos, "too few visits to see a difference of 5 %");
         }
         match watched {

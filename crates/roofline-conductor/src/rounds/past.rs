@@ -27,6 +27,7 @@ impl Contest<'_> {
                 spent: Seconds(found.spent.as_secs_f64()),
                 taken: found.taken,
                 restarts: lane.restarts,
+                renews: lane.renews,
             })
         };
         Turn {
@@ -56,6 +57,7 @@ impl Contest<'_> {
                 });
                 let Some(lane) = lane.filter(|lane| lane.is_live() && lane.ended.is_none()) else { continue };
                 lane.course = Some(measured.course);
+                lane.renews = measured.renews;
                 lane.to_hub.push(measured.to_hub);
                 lane.samples.extend_from_slice(&measured.samples);
                 lane.account.add(&measured.account);

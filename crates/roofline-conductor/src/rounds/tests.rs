@@ -58,6 +58,7 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
         spent: seconds,
         taken: Taken { ticks: Some((1, 10)), switches: None },
         restarts: 0,
+        renews: false,
     };
     Turn {
         schema: SCHEMA,

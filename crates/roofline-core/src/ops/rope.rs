@@ -22,7 +22,10 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "in-place", about: "pair i is i and i + dim/2; y is x before the launch" },
         Variant { name: "interleaved-in-place", about: "pair i is 2i and 2i + 1; y is x before the launch" },
         Variant { name: "cached-in-place", about: "as cached; y is x before the launch" },
-        Variant { name: "interleaved-cached-in-place", about: "as interleaved-cached; y is x before the launch" },
+        Variant {
+            name: "interleaved-cached-in-place",
+            about: "as interleaved-cached; y is x before the launch",
+        },
     ],
     axes: &[
         Axis { name: "seq", about: "positions of the sequence" },

@@ -90,7 +90,8 @@ fn every_offer_launches() {
             let axes: Vec<String> = sizes.map(|(axis, size)| format!("{}={size}", axis.name)).collect();
             let case: Case = format!("{}/{dtype}/{}", offer.operation, axes.join(",")).parse().unwrap();
             let tensors = (case.operation.tensors)(&case);
-            let places = tensors.iter().map(|tensor| Place::of(tensor, 0, tensor.bytes().next_multiple_of(4096)));
+            let places =
+                tensors.iter().map(|tensor| Place::of(tensor, 0, tensor.bytes().next_multiple_of(4096)));
             let request = Prepare::of(&case, &offer.implementation, places.collect());
             let files: Vec<File> = request.tensors.iter().map(|p| memory(p.size, 0, &[], p.role)).collect();
             let first = request.tensors.iter().position(|place| place.role == Role::Output).unwrap();
