@@ -33,6 +33,12 @@ def copy(_job: Job):
     return jnp.copy
 
 
+@move("reshape")
+def reshape(job: Job):
+    """jax.numpy.reshape."""
+    return partial(jnp.reshape, shape=job.outputs[0].shape)
+
+
 @move("transpose")
 def transpose(_job: Job):
     """jax.numpy.transpose."""

@@ -58,6 +58,12 @@ for form, axes in {"": (2, 1, 0), ".021": (0, 2, 1), ".102": (1, 0, 2), ".120": 
     offer_operator(f"permute{form}", "Transpose", ANY, perm=axes)
 
 
+@offer("reshape", ANY)
+def reshape(job: Job):
+    """Reshape."""
+    return Graph([node("Reshape", "x shape", "y")], {"shape": np.array(job.outputs[0].shape)})
+
+
 @offer("expand")
 def expand(job: Job):
     """Expand."""

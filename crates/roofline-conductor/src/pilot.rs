@@ -11,6 +11,7 @@ use crate::shape::{Shape, batch_for};
 use crate::stage::{Options, Stage};
 use crate::{timing, visit};
 use roofline_core::case::{Cache, Case, Device};
+use roofline_core::ops::Work;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Course, Kind, Limiter, Status};
 use roofline_core::stats::{median, quantile};
@@ -239,6 +240,10 @@ fn find_limit(
     probes: &[PlannedRow],
     instance: &mut Instance,
 ) -> Result<Option<(usize, Limiter)>, Stop> {
+    // What need not move a byte has no limit but the clock's.
+    if (instance.case.operation.work)(&instance.case) == Work::default() {
+        return Ok(None);
+    }
     let place = format!("{}, probes", instance.case);
     let threads = instance.case.threads;
     let seed = stage.options.seed;

@@ -196,10 +196,10 @@ impl Filling {
         }
     }
 
-    /// A mean as large as leaves the type half its digits below it.
+    /// A mean as large as leaves the type half its digits below it, and the accumulator room above.
     fn shift(&self) -> f64 {
         let precision = self.dtype.format().map_or(0, |format| format.precision);
-        power_of_two((precision / 2).min(10))
+        power_of_two((precision / 2).min(10)).min(self.limit() / 2.0)
     }
 
     fn ramp(&self, index: usize, integer: bool) -> f64 {

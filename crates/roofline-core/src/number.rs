@@ -213,6 +213,16 @@ impl<'a> Number<'a> {
         units: f64,
     ) -> Number<'a> {
         self.steps.count(|counts| counts.special += 1);
+        self.uncounted(function, slope, units)
+    }
+
+    /// The same, whose work is counted elsewhere.
+    fn uncounted(
+        self,
+        function: impl Fn(f64) -> f64,
+        slope: impl Fn(f64, f64) -> f64,
+        units: f64,
+    ) -> Number<'a> {
         let value = function(self.value);
         let error = self.error();
         let inherited = if error == 0.0 { 0.0 } else { slope(self.value, value).abs() * error };
@@ -262,25 +272,23 @@ impl<'a> Number<'a> {
         Number { inherited: self.inherited.min(2.0), ..self }
     }
 
+    /// Units for roots, and for quotients, work beside those that add and multiply: it counts as little.
     pub fn sqrt(self) -> Number<'a> {
-        self.function(f64::sqrt, |_, y| 0.5 / y, 1.0)
+        self.steps.count(|counts| counts.simple += 1);
+        self.uncounted(f64::sqrt, |_, y| 0.5 / y, 1.0)
     }
 
     /// Kernels take it as the exponential of a logarithm, and err with it.
     pub fn pow(self, exponent: f64) -> Number<'a> {
         let argument = (exponent * self.value.abs().ln()).abs();
         let units = 4.0 + if argument.is_finite() { argument } else { 0.0 };
-        let power = self.function(|x| x.powf(exponent), |x, _| exponent * x.powf(exponent - 1.0), units);
         // Whole powers are products, and of those below zero the reciprocal.
-        if exponent.fract() == 0.0 {
-            let products = exponent.abs().max(1.0).log2().ceil() as u64;
-            let special = u64::from(exponent < 0.0);
-            self.steps.count(|counts| {
-                counts.simple += products;
-                counts.special = counts.special + special - 1;
-            });
-        }
-        power
+        let products = exponent.abs().max(1.0).log2().ceil() as u64 + u64::from(exponent < 0.0);
+        self.steps.count(|counts| match exponent.fract() == 0.0 {
+            true => counts.simple += products,
+            false => counts.special += 1,
+        });
+        self.uncounted(|x| x.powf(exponent), |x, _| exponent * x.powf(exponent - 1.0), units)
     }
 
     /// 1 / (1 + e⁻ˣ), which kernels compute as it stands.
@@ -358,7 +366,7 @@ impl<'a> Mul for Number<'a> {
 impl<'a> Div for Number<'a> {
     type Output = Number<'a>;
     fn div(self, other: Number<'a>) -> Number<'a> {
-        self.steps.count(|counts| counts.special += 1);
+        self.steps.count(|counts| counts.simple += 1);
         let (a, b) = (self, other);
         let value = a.value / b.value;
         let size = b.value.abs();

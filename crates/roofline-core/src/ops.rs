@@ -41,6 +41,7 @@ pub mod permute;
 pub mod pow_scalar;
 pub mod qk_norm;
 pub mod relu;
+pub mod reshape;
 pub mod rms_norm;
 pub mod rope;
 pub mod scale;
@@ -99,6 +100,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &broadcast_add::OPERATION,
     &focal::OPERATION,
     &copy::OPERATION,
+    &reshape::OPERATION,
     &transpose::OPERATION,
     &permute::OPERATION,
     &expand::OPERATION,
@@ -208,9 +210,9 @@ pub enum RateUnit {
 pub struct Work {
     /// Fused multiply-adds; each counts as two operations.
     pub multiply_adds: u64,
-    /// Additions, multiplications, comparisons that stand alone.
+    /// Additions, multiplications, comparisons that stand alone; divisions and roots, which have units of their own.
     pub simple: u64,
-    /// Exponentials, divisions, roots.
+    /// Exponentials, logarithms, sines.
     pub special: u64,
     pub read: Bytes,
     pub written: Bytes,

@@ -66,6 +66,10 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn sub(self, a: Self::F, b: Self::F) -> Self::F;
     /// a · b
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    /// a / b
+    fn div(self, a: Self::F, b: Self::F) -> Self::F;
+    /// √v
+    fn sqrt(self, v: Self::F) -> Self::F;
     /// a · b + c, fused where the instruction set can.
     fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// The larger of the two; `b` where either is NaN.

@@ -28,15 +28,6 @@ def launch(call: Callable[[], Any], count: int, restore: Callable[[], None] | No
     return result
 
 
-def alone(call: Callable[[], Any], restore: Callable[[], None], clock: Callable[[], int]) -> tuple[int, int, Any]:
-    """Duration of `restore()`, of a launch after it, and the launch's result."""
-    start = clock()
-    restore()
-    restored = clock()
-    result = call()
-    return restored - start, clock() - restored, result
-
-
 def visit(
     call: Callable[[], Any],
     warmup: int,
@@ -63,10 +54,16 @@ def visit(
         if wait is not None and warmup:
             wait(result)
         for _ in repeat(None, samples if restore is not None else 0):
-            restoring, working, results = zip(*(alone(call, restore, clock) for _ in repeat(None, batch)))
-            times.append(sum(working))
-            keeping.append(sum(restoring))
-            result = results[-1]
+            working = 0
+            start = clock()
+            for _ in repeat(None, batch):
+                restore()
+                ready = clock()
+                result = call()
+                working += clock() - ready
+            times.append(working)
+            # Without a gap: what reading the clock takes is part of the one or the other.
+            keeping.append(clock() - start - working)
         for _ in repeat(None, samples if restore is None else 0):
             launches = repeat(None, batch)
             start = clock()

@@ -49,19 +49,20 @@ impl Contest<'_> {
     fn restart(&mut self, index: usize) {
         let is_hub = index == self.setting.hub;
         let since = if is_hub { 0 } else { self.lanes[self.setting.hub].to_hub.len() };
-        self.and_who_is_held_against_it(index).for_each(|lane| lane.restart(since));
+        self.affected_by(index).for_each(|lane| lane.restart(since));
     }
 
     /// Measures it anew by launches that have not seen their values, one a visit.
     fn renew(&mut self, index: usize) {
-        for lane in self.and_who_is_held_against_it(index) {
+        for lane in self.affected_by(index) {
             lane.renews = true;
             lane.course = lane.course.map(|course| Course { warmup: 0, samples: 1, batch: 1, ..course });
         }
         self.restart(index);
     }
 
-    fn and_who_is_held_against_it(&mut self, index: usize) -> impl Iterator<Item = &mut Lane> {
+    /// A lane; of the hub, all that are held against it.
+    fn affected_by(&mut self, index: usize) -> impl Iterator<Item = &mut Lane> {
         let is_hub = index == self.setting.hub;
         let lanes = self.lanes.iter_mut().enumerate();
         lanes.filter(move |(own, lane)| *own == index || is_hub && lane.is_live()).map(|(_, lane)| lane)

@@ -295,9 +295,9 @@ fn work_is_what_the_formula_does() {
         (work.multiply_adds, work.simple, work.special, work.read.0, work.written.0)
     };
     assert_eq!(work("add/f32/rows=3,cols=5"), (0, 15, 0, 120, 60));
-    // Maximum, difference, sum, scale; exponentials, and the reciprocal of each sum.
-    assert_eq!(work("softmax/bf16/rows=3,cols=5"), (0, 60, 18, 30, 30));
-    assert_eq!(work("rms-norm/f32/rows=3,cols=5"), (15, 33, 9, 80, 60));
+    // Maximum, difference, sum, scale, and the reciprocal of each sum; exponentials.
+    assert_eq!(work("softmax/bf16/rows=3,cols=5"), (0, 63, 15, 30, 30));
+    assert_eq!(work("rms-norm/f32/rows=3,cols=5"), (15, 42, 0, 80, 60));
 }
 
 /// The rows of an output of 48 columns as a projection ranks them.

@@ -1,15 +1,20 @@
 //! `axpy`: z = a · x + y, element by element. bf16 and f16 are computed in f32.
 
 pub mod plain;
+pub mod vector;
 
-use crate::bind::{floats, rows};
+use crate::bind::{floats, lanes, rows};
 use crate::catalog::{Implementation, Launch};
 use crate::{Args, Cpu, Datum, Mismatch, Rows};
-pub use plain::{axpy, axpy_in_place};
+pub use plain::axpy_in_place;
+pub use vector::axpy;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     Implementation::plain("axpy", floats!(prepare, plain::axpy)).params(&["a"]),
+    Implementation::new("axpy", "vector", "one vector at a time", lanes!(prepare, vector::axpy))
+        .vector()
+        .params(&["a"]),
     Implementation::plain("axpy.in-place", floats!(prepare_in_place, plain::axpy_in_place)).params(&["a"]),
 ];
 

@@ -1,10 +1,14 @@
 //! `div`: z = x / y, element by element, as IEEE divides. bf16 and f16 are computed in f32.
 
 pub mod plain;
+pub mod vector;
 
-use crate::bind::{binary, floats};
+use crate::bind::{binary, floats, lanes};
 use crate::catalog::Implementation;
-pub use plain::div;
+pub use vector::div;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::plain("div", floats!(binary, plain::div))];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("div", floats!(binary, plain::div)),
+    Implementation::new("div", "vector", "one vector at a time", lanes!(binary, vector::div)).vector(),
+];

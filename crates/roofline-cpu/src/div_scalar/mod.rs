@@ -1,12 +1,21 @@
 //! `div-scalar`: y = x / scalar, element by element. bf16 and f16 are computed in f32.
 
 pub mod plain;
+pub mod vector;
 
-use crate::bind::{floats, unary_with};
+use crate::bind::{floats, lanes, unary_with};
 use crate::catalog::Implementation;
-pub use plain::div_scalar;
+pub use vector::div_scalar;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] =
-    &[Implementation::plain("div-scalar", floats!(unary_with, "scalar", plain::div_scalar))
-        .params(&["scalar"])];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("div-scalar", floats!(unary_with, "scalar", plain::div_scalar)).params(&["scalar"]),
+    Implementation::new(
+        "div-scalar",
+        "vector",
+        "one vector at a time",
+        lanes!(unary_with, "scalar", vector::div_scalar),
+    )
+    .vector()
+    .params(&["scalar"]),
+];

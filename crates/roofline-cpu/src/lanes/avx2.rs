@@ -124,6 +124,16 @@ impl Lanes for Avx2 {
         unsafe { _mm256_sub_ps(a, b) }
     }
     #[inline(always)]
+    fn div(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_div_ps(a, b) }
+    }
+    #[inline(always)]
+    fn sqrt(self, v: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_sqrt_ps(v) }
+    }
+    #[inline(always)]
     fn mul(self, a: __m256, b: __m256) -> __m256 {
         // SAFETY: the token proves AVX2.
         unsafe { _mm256_mul_ps(a, b) }

@@ -127,6 +127,16 @@ impl Lanes for Avx512 {
         unsafe { _mm512_sub_ps(a, b) }
     }
     #[inline(always)]
+    fn div(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { _mm512_div_ps(a, b) }
+    }
+    #[inline(always)]
+    fn sqrt(self, v: __m512) -> __m512 {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { _mm512_sqrt_ps(v) }
+    }
+    #[inline(always)]
     fn mul(self, a: __m512, b: __m512) -> __m512 {
         // SAFETY: the token proves AVX-512 F.
         unsafe { _mm512_mul_ps(a, b) }

@@ -57,6 +57,14 @@ impl Lanes for Portable {
         zip(a, b, |a, b| a - b)
     }
     #[inline(always)]
+    fn div(self, a: Floats, b: Floats) -> Floats {
+        zip(a, b, |a, b| a / b)
+    }
+    #[inline(always)]
+    fn sqrt(self, v: Floats) -> Floats {
+        zip(v, v, |v, _| v.sqrt())
+    }
+    #[inline(always)]
     fn mul(self, a: Floats, b: Floats) -> Floats {
         zip(a, b, |a, b| a * b)
     }

@@ -1,11 +1,21 @@
 //! `scale`: y = scalar · x, element by element. bf16 and f16 are computed in f32.
 
 pub mod plain;
+pub mod vector;
 
-use crate::bind::{floats, unary_with};
+use crate::bind::{floats, lanes, unary_with};
 use crate::catalog::Implementation;
-pub use plain::scale;
+pub use vector::scale;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] =
-    &[Implementation::plain("scale", floats!(unary_with, "scalar", plain::scale)).params(&["scalar"])];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("scale", floats!(unary_with, "scalar", plain::scale)).params(&["scalar"]),
+    Implementation::new(
+        "scale",
+        "vector",
+        "one vector at a time",
+        lanes!(unary_with, "scalar", vector::scale),
+    )
+    .vector()
+    .params(&["scalar"]),
+];

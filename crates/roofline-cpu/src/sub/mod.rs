@@ -1,10 +1,14 @@
 //! `sub`: z = x − y, element by element. bf16 and f16 are computed in f32.
 
 pub mod plain;
+pub mod vector;
 
-use crate::bind::{binary, floats};
+use crate::bind::{binary, floats, lanes};
 use crate::catalog::Implementation;
-pub use plain::sub;
+pub use vector::sub;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::plain("sub", floats!(binary, plain::sub))];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("sub", floats!(binary, plain::sub)),
+    Implementation::new("sub", "vector", "one vector at a time", lanes!(binary, vector::sub)).vector(),
+];

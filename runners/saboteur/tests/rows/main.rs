@@ -265,7 +265,8 @@ fn wrong_rows_are_wrong() {
         let name = row.implementation.strip_prefix("saboteur/").unwrap();
         if name == "scribbles-later" {
             // Right when it returns; whether the bench looks before or after the spoiling is chance.
-            assert!(seen.right > 0, "{case}@{} was never right", row.implementation);
+            let is_right = || (0..8).any(|_| examine(row, case).right > 0);
+            assert!(seen.right > 0 || is_right(), "{case}@{} was never right", row.implementation);
             return;
         }
         let expected = if hidden.contains(&row.implementation.as_str()) { Status::Ok } else { Status::Wrong };

@@ -1,0 +1,31 @@
+//! A vector at a time. f64 has no lanes here: it is computed by the definition.
+
+use super::plain;
+use crate::elementwise::{Formula, map_lanes};
+use crate::lanes::Lanes;
+use crate::{Cpu, Rows, Scalar};
+
+/// z = a · x + y.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, axpy::vector::axpy};
+///
+/// let mut z = [0.0f32; 2];
+/// axpy(&Cpu::serial(), &[1.0, 2.0], &[0.5; 2], &mut z, Rows { rows: 1, cols: 2 }, 2.5);
+/// assert_eq!(z, [3.0, 5.5]);
+/// ```
+pub fn axpy<T: Scalar>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T], shape: Rows, a: f64) {
+    if !map_lanes(cpu, [x, y], z, shape, Axpy(a as f32)) {
+        plain::axpy(cpu, x, y, z, shape, a);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Axpy(f32);
+
+impl Formula<2> for Axpy {
+    #[inline(always)]
+    fn of<L: Lanes>(self, lanes: L, [x, y]: [L::F; 2]) -> L::F {
+        lanes.mul_add(lanes.splat(self.0), x, y)
+    }
+}

@@ -1,0 +1,31 @@
+//! A vector at a time. f64 has no lanes here: it is computed by the definition.
+
+use super::plain;
+use crate::elementwise::{Formula, map_lanes};
+use crate::lanes::Lanes;
+use crate::{Cpu, Rows, Scalar};
+
+/// y = scalar · x.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, scale::vector::scale};
+///
+/// let mut y = [0.0f32; 3];
+/// scale(&Cpu::serial(), &[1.0, 2.0, 4.0], &mut y, Rows { rows: 1, cols: 3 }, 2.5);
+/// assert_eq!(y, [2.5, 5.0, 10.0]);
+/// ```
+pub fn scale<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows, scalar: f64) {
+    if !map_lanes(cpu, [x], y, shape, Scale(scalar as f32)) {
+        plain::scale(cpu, x, y, shape, scalar);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Scale(f32);
+
+impl Formula<1> for Scale {
+    #[inline(always)]
+    fn of<L: Lanes>(self, lanes: L, [x]: [L::F; 1]) -> L::F {
+        lanes.mul(x, lanes.splat(self.0))
+    }
+}

@@ -1,0 +1,33 @@
+//! A vector at a time, exponentials included. f64 has no lanes here: it is computed by the definition.
+
+use super::plain;
+use crate::elementwise::{Formula, map_lanes};
+use crate::exp::exp;
+use crate::lanes::Lanes;
+use crate::{Cpu, Rows, Scalar};
+
+/// y = 1 / (1 + e⁻ˣ).
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, sigmoid::vector::sigmoid};
+///
+/// let mut y = [0.0f32; 3];
+/// sigmoid(&Cpu::serial(), &[0.0; 3], &mut y, Rows { rows: 1, cols: 3 });
+/// assert_eq!(y, [0.5; 3]);
+/// ```
+pub fn sigmoid<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    if !map_lanes(cpu, [x], y, shape, Sigmoid) {
+        plain::sigmoid(cpu, x, y, shape);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Sigmoid;
+
+impl Formula<1> for Sigmoid {
+    #[inline(always)]
+    fn of<L: Lanes>(self, lanes: L, [x]: [L::F; 1]) -> L::F {
+        let one = lanes.splat(1.0);
+        lanes.div(one, lanes.add(one, exp(lanes, lanes.sub(lanes.splat(0.0), x))))
+    }
+}

@@ -1,0 +1,31 @@
+//! A vector at a time. f64 has no lanes here: it is computed by the definition.
+
+use super::plain;
+use crate::elementwise::{Formula, map_lanes};
+use crate::lanes::Lanes;
+use crate::{Cpu, Rows, Scalar};
+
+/// z = x - y.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, sub::vector::sub};
+///
+/// let mut z = [0.0f32; 3];
+/// sub(&Cpu::serial(), &[1.0, 2.0, 3.0], &[0.5; 3], &mut z, Rows { rows: 1, cols: 3 });
+/// assert_eq!(z, [0.5, 1.5, 2.5]);
+/// ```
+pub fn sub<T: Scalar>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T], shape: Rows) {
+    if !map_lanes(cpu, [x, y], z, shape, Sub) {
+        plain::sub(cpu, x, y, z, shape);
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Sub;
+
+impl Formula<2> for Sub {
+    #[inline(always)]
+    fn of<L: Lanes>(self, lanes: L, [x, y]: [L::F; 2]) -> L::F {
+        lanes.sub(x, y)
+    }
+}
