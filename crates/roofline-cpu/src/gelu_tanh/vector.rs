@@ -29,6 +29,6 @@ impl Formula<1> for GeluTanh {
     fn of<L: Lanes>(self, lanes: L, [x]: [L::F; 1]) -> L::F {
         // ½ · (1 + tanh u) is 1 / (1 + e⁻²ᵘ), which loses nothing where tanh u is nearly -1.
         let cubic = lanes.mul_add(lanes.mul(lanes.splat(0.044715), lanes.mul(x, x)), x, x);
-        lanes.div(x, lanes.add(lanes.splat(1.0), exp(lanes, lanes.mul(lanes.splat(-1.595_769_1), cubic))))
+        lanes.div(x, lanes.add(lanes.splat(1.0), exp(lanes, lanes.mul(lanes.splat(-1.595_769), cubic))))
     }
 }

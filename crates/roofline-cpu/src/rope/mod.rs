@@ -109,6 +109,7 @@ type Rope<T> = fn(&Cpu, &[T], &[i32], &mut [T], Heads, f64);
 /// Tables of cosines and sines, each \[positions, dim/2\].
 pub type Tables<'a, W> = [&'a [W]; 2];
 type Cached<T> = fn(&Cpu, &[T], &[i32], Tables<'_, <T as Scalar>::Wide>, &mut [T], Heads);
+type CachedInPlace<T> = fn(&Cpu, &mut [T], &[i32], Tables<'_, <T as Scalar>::Wide>, Heads);
 
 fn prepare<'a, T: Datum>(
     mut args: Args<'a>,
@@ -144,7 +145,7 @@ fn prepare_in_place<'a, T: Datum>(
 fn prepare_cached_in_place<'a, T: Scalar<Wide: Datum>>(
     mut args: Args<'a>,
     layout: Layout,
-    kernel: fn(&Cpu, &mut [T], &[i32], Tables<'_, T::Wide>, Heads),
+    kernel: CachedInPlace<T>,
 ) -> Result<Launch<'a>, Mismatch> {
     let (mut y, positions) = (args.take_out("y")?, args.take("positions")?);
     let (cos, sin) = (args.take("cos")?, args.take("sin")?);
