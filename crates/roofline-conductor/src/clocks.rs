@@ -30,8 +30,9 @@ pub struct Habits {
     pub conversation: Duration,
     /// What a visit that has computed takes longer to answer than an empty one: caches are cold then.
     pub chill: Duration,
-    /// What a copy takes besides moving bytes.
+    /// What a copy takes besides moving bytes, and one of many to where a kernel works in place.
     pub copy: Duration,
+    pub restore: Duration,
 }
 
 impl Habits {
@@ -39,11 +40,13 @@ impl Habits {
         conversation: Duration::from_micros(150),
         chill: Duration::from_micros(40),
         copy: Duration::from_micros(20),
+        restore: Duration::from_micros(2),
     };
     pub const INTERPRETED: Habits = Habits {
         conversation: Duration::from_micros(400),
         chill: Duration::from_micros(200),
         copy: Duration::from_micros(150),
+        restore: Duration::from_micros(10),
     };
 }
 
@@ -244,12 +247,12 @@ pub fn hold_growth(account: &Account) -> Result<(), String> {
 }
 
 /// Refuses a copy of a fresh output that takes longer than copying it: work may hide there.
-pub fn hold_copies(account: &Account, bytes_take: Duration, habits: Habits) -> Result<(), String> {
+pub fn hold_copies(account: &Account, bytes_take: Duration, slack: Duration) -> Result<(), String> {
     let (Some(copy), Some(least)) = (median(&account.copies), least_quantile(&account.copies, 0.5)) else {
         return Ok(());
     };
     // A library may convert or page in what it hands out, and copies with one thread.
-    let allowed = 4.0 * bytes_take.as_secs_f64() + habits.copy.as_secs_f64();
+    let allowed = 4.0 * bytes_take.as_secs_f64() + slack.as_secs_f64();
     if least <= allowed {
         return Ok(());
     }
@@ -348,7 +351,7 @@ mod tests {
         let few = Account { plain: visits(2, 10, 0.1, 1.0), ..Account::default() };
         assert!(!hold(&few, SHAPE, Some(Habits::NATIVE), true).unwrap().by_slope);
         let copies = Account { copies: vec![300e-6; 20], ..Account::default() };
-        assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE).is_ok());
-        assert!(hold_copies(&copies, Duration::from_micros(10), Habits::NATIVE).is_err());
+        assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE.copy).is_ok());
+        assert!(hold_copies(&copies, Duration::from_micros(10), Habits::NATIVE.copy).is_err());
     }
 }

@@ -151,6 +151,13 @@ impl Instance {
         self.files().for_each(|(_, memory, _)| memory.flush());
     }
 
+    /// What an element of an output is before a launch, where the output starts as an input.
+    pub fn starts_as(&self, output: usize, index: usize) -> Option<f64> {
+        let name = self.output(output).starts_as?;
+        let tensor = self.inputs.iter().position(|placed| placed.tensor.name == name)?;
+        Some(self.input(tensor, index))
+    }
+
     /// What `prepare` says of the tensors.
     pub fn places(&self) -> Vec<Place> {
         let place = |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| {

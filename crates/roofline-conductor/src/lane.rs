@@ -21,6 +21,9 @@ const SLOW: Duration = Duration::from_secs(1);
 /// Launches whose times are kept: those of the gate and the proof, and some of the rounds.
 const MOST_LAUNCH_TIMES: usize = 512;
 
+/// Checks whose worth the visits of the rounds decide.
+const OF_ROUNDS: &[Check] = &[Check::WallClock, Check::Memos, Check::WatchedBatch];
+
 /// What is known of a row so far. A lane that failed takes no further part.
 #[derive(Debug)]
 pub struct Lane {
@@ -172,11 +175,24 @@ impl Lane {
         self.failure.get_or_insert(failure);
     }
 
+    /// Lets each launch that counts find new values.
+    pub fn renew(&mut self, why: &str) {
+        self.notes.insert("new values".to_owned(), why.to_owned());
+        self.renews = true;
+    }
+
+    /// Notes that it is measured anew because of this.
+    pub fn doubt(&mut self, why: String) {
+        self.notes.insert("measured anew".to_owned(), why.clone());
+        self.doubted = Some(why);
+    }
+
     /// Forgets what its sets have found: it is measured anew, from the hub's set `since` on.
     pub fn restart(&mut self, since: usize) {
         self.samples.clear();
         self.to_hub.clear();
         self.account = Account::default();
+        self.exceptions.retain(|check, _| !OF_ROUNDS.contains(check));
         self.spent = Duration::ZERO;
         self.since = since;
         self.restarts += 1;

@@ -27,6 +27,7 @@ use crate::pilot::{self, Setting};
 use crate::plan::PlannedCase;
 use crate::shape::{Shape, batch_for};
 use crate::stage::{Options, Seat, Stage};
+use crate::sys::process::cpu_time;
 use crate::visit::Seen;
 use crate::{memo, proof, timing, visit};
 use roofline_core::fill::Fill;
@@ -48,6 +49,10 @@ const LONGEST_DOUBLED: Duration = Duration::from_millis(20);
 /// One pair in so many is followed by an empty visit, and by a check of what is remembered or left out.
 const EMPTY: u64 = 6;
 const CHECKED: u64 = 8;
+/// One pair in so many of a row that is timed on new values is such.
+const RENEWED: u64 = 2;
+/// CPU time that a process may use while its inputs are filled anew.
+const UNREST: Duration = Duration::from_micros(50);
 /// So many of the latter in a set, whatever the lot says: all but the last of content.
 const FEWEST_CHECKS: u32 = 3;
 /// Launches above this find new values everywhere in every visit: that costs them nothing.
@@ -241,14 +246,16 @@ impl<'p> Contest<'p> {
         if !lane.is_live() || !has_hub {
             return;
         }
+        // A turn without a visit that counts says nothing.
+        if found.samples.is_empty() {
+            return;
+        }
         match if index == self.setting.hub { Some(0.0) } else { median(&ratios) } {
             Some(value) => {
                 lane.to_hub.push(value);
                 lane.samples.extend_from_slice(&found.samples);
                 lane.account.add(&found.account);
             }
-            // All its visits of the turn were disturbed by others.
-            None if found.visits == 0 => {}
             None => lane.fail(stage, Failure::new(Status::Suspect, "its visits took no time at all")),
         }
     }
@@ -304,29 +311,46 @@ impl<'p> Contest<'p> {
     ) -> Result<(), Stop> {
         let shape = shape_of(&self.lanes[index]);
         let is_doubled = self.can_double(index) && stage.draws.below(DOUBLED) == 0;
-        // The second launch of two has seen the values of the first.
         let renews = self.lanes[index].renews;
-        let is_counted = !(renews && is_doubled);
+        // What counts are launches that find new values, one a visit; clocks are held to many, as ever.
+        let is_new = renews && (self.now[index].samples.is_empty() || stage.draws.below(RENEWED) == 0);
         for side in &sides {
-            if renews {
-                let seed = stage.fresh_seed();
-                instance.refill(Fill::Uniform, seed);
+            if is_new && !self.refill(stage, instance, *side)? {
+                return Ok(());
             }
-            let shape = if is_doubled { shape.doubled() } else { shape };
-            if !self.visit(stage, instance, *side, shape, is_counted)? {
+            let shape = match is_doubled {
+                _ if is_new => Shape::ONE,
+                true => shape.doubled(),
+                false => shape,
+            };
+            if !self.visit(stage, instance, *side, shape, is_new || !renews)? {
                 return Ok(());
             }
         }
         self.now[index].pairs += 1;
         for side in sides {
             if stage.draws.below(EMPTY) == 0 || self.now[side].account.empty.is_empty() {
-                self.empty_visit(stage, side)?;
+                self.empty_visit(stage, instance, side)?;
             }
             if stage.draws.below(CHECKED) == 0 || self.now[side].checks < FEWEST_CHECKS {
                 self.check_more(stage, instance, side, shape)?;
             }
         }
         Ok(())
+    }
+
+    /// Fills the inputs anew; false when the lane worked meanwhile, which nobody asked it to.
+    fn refill(&mut self, stage: &mut Stage, instance: &mut Instance, index: usize) -> Result<bool, Stop> {
+        let seat = self.lanes[index].seat.clone();
+        let spent = |stage: &Stage| stage.session(&seat).and_then(|session| cpu_time(session.pid));
+        let before = spent(stage);
+        let seed = stage.fresh_seed();
+        instance.refill(Fill::Uniform, seed);
+        let spent = spent(stage).zip(before).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
+        if spent > UNREST {
+            self.blame(stage, std::slice::from_ref(&seat))?;
+        }
+        Ok(spent <= UNREST)
     }
 
     /// Whether visits of two launches tell more than one: not where a launch is long, and not where it must be
@@ -460,6 +484,10 @@ impl<'p> Contest<'p> {
 
     fn share_of(&self, index: usize, alpha: f64) -> Option<Interval> {
         let (limit, _) = self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live())?;
+        // The hub is another beside launches on new values than beside the limit's.
+        if self.lanes[index].renews && limit != self.setting.hub {
+            return None;
+        }
         let own = &self.lanes[index];
         let pairs = self.lanes[limit].to_hub.iter().skip(own.since).zip(&own.to_hub);
         t_interval(&pairs.map(|(limit, own)| limit - own).collect::<Vec<f64>>(), alpha)

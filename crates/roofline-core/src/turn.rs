@@ -41,6 +41,9 @@ pub struct Measured {
     /// Whether each launch that counts found new values.
     #[serde(default)]
     pub renews: bool,
+    /// Why it was measured anew, where its own sets were doubted.
+    #[serde(default)]
+    pub doubted: Option<String>,
 }
 
 /// What was taken from a row while it was measured, where the system tells.

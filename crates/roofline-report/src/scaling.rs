@@ -14,6 +14,7 @@ use crate::row::{LONGEST_STATUS, Row, is_sane, summary};
 use crate::text::{NONE, escape, wrap};
 use crate::{Report, Style};
 use roofline_core::case::Case;
+use roofline_core::record::Record;
 use roofline_core::verdict::Ratio;
 use std::collections::BTreeSet;
 
@@ -99,7 +100,11 @@ impl<'a> Family<'a> {
     /// How many times as fast as its base a row is; `None` for the base itself.
     fn speed_up(&self, row: &Row) -> Option<SpeedUp> {
         let base = self.base(limit_of(row)).filter(|base| !std::ptr::eq(base.record, row.record))?;
-        let is_together = base.record.case == row.record.case && base.record.run == row.record.run;
+        // One that was measured anew began in a later set.
+        let first = |record: &Record| record.samples.first().map(|sample| sample.set);
+        let is_together = base.record.case == row.record.case
+            && base.record.run == row.record.run
+            && first(base.record) == first(row.record);
         let rounds = row.record.rounds.as_ref().zip(base.record.rounds.as_ref()).filter(|_| is_together);
         let paired = rounds.and_then(|(own, base)| own.speed_over(base)).filter(is_sane);
         let plain = base.time(0.5)?.0 / row.time(0.5)?.0;

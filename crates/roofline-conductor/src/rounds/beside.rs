@@ -18,13 +18,19 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_micros(200);
 
 impl Contest<'_> {
-    /// A visit without a launch: what the conversation takes.
-    pub(super) fn empty_visit(&mut self, stage: &mut Stage, index: usize) -> Result<(), Stop> {
+    /// A visit without a launch: what the conversation takes, after a flush where the others come after one.
+    pub(super) fn empty_visit(
+        &mut self,
+        stage: &mut Stage,
+        instance: &Instance,
+        index: usize,
+    ) -> Result<(), Stop> {
         let place = self.place();
         let lane = &mut self.lanes[index];
         if !lane.is_live() || lane.is_probe() {
             return Ok(());
         }
+        pilot::flush_if_cold(instance);
         let tick = Duration::from_millis(50);
         let seen = lane
             .attempt(stage, &place, |lane, stage| visit::converse(stage, lane, Shape::EMPTY, tick, || {}))?;

@@ -9,7 +9,8 @@ use crate::stage::Stage;
 use crate::watch::{self, Verdict};
 use crate::{memo, timing};
 use roofline_core::case::Device;
-use roofline_core::record::{Course, Ended, Grade, Status};
+use roofline_core::record::{Ended, Grade, Sample, Status};
+use roofline_core::stats::median;
 use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
 
 /// Probes of launches below a microsecond measure their own loop too, which takes so many seconds; what is
@@ -17,13 +18,18 @@ use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
 const TINY_ERROR: f64 = std::f64::consts::LN_2;
 const LOOP: f64 = 200e-9;
 
+/// Share of a launch among many on values that it has seen, which one on others takes at least.
+const LEAST_NEW: f64 = 0.95;
+
 impl Contest<'_> {
     /// Holds a lane that ended, or a hub that others are about to be compared with, to all that was seen of it.
     ///
     /// What its clocks cast doubt on is measured anew, once; doubted again, it ends.
     pub fn conclude(&mut self, stage: &mut Stage, index: usize) {
-        if self.learns(stage, index) {
-            return self.renew(index);
+        // Without a hub nothing is measured any more, and so nothing anew.
+        let goes_on = self.lanes[self.setting.hub].is_live();
+        if goes_on && self.learns(stage, index) {
+            return self.restart(index);
         }
         let verdict = self.clocks(stage, index).and_then(|()| self.limits(stage, index));
         let Err(mut failure) = verdict else { return };
@@ -32,9 +38,8 @@ impl Contest<'_> {
         let is_slow = lane.ended.is_some_and(|(_, ended)| ended == Ended::Slow);
         match &lane.doubted {
             // Noise may look like a lie once: nothing of the doubted sets is kept, so that nobody gains by them.
-            None if failure.status == Status::Suspect && !is_slow => {
-                lane.notes.insert("measured anew".to_owned(), failure.why.clone());
-                lane.doubted = Some(failure.why);
+            None if failure.status == Status::Suspect && !is_slow && goes_on => {
+                lane.doubt(failure.why);
                 self.restart(index);
             }
             Some(first) if failure.status == Status::Suspect => {
@@ -50,15 +55,6 @@ impl Contest<'_> {
         let is_hub = index == self.setting.hub;
         let since = if is_hub { 0 } else { self.lanes[self.setting.hub].to_hub.len() };
         self.affected_by(index).for_each(|lane| lane.restart(since));
-    }
-
-    /// Measures it anew by launches that have not seen their values, one a visit.
-    fn renew(&mut self, index: usize) {
-        for lane in self.affected_by(index) {
-            lane.renews = true;
-            lane.course = lane.course.map(|course| Course { warmup: 0, samples: 1, batch: 1, ..course });
-        }
-        self.restart(index);
     }
 
     /// A lane; of the hub, all that are held against it.
@@ -79,8 +75,7 @@ impl Contest<'_> {
         if learns {
             lane.evidence.memory_of_content = memory;
             let slower = 100.0 * memory.unwrap_or(0.0);
-            let note = format!("in every launch that counts: {slower:.0} % longer where a few are new");
-            lane.notes.insert("new values".to_owned(), note);
+            lane.renew(&format!("in every launch that counts: {slower:.0} % longer where a few are new"));
         }
         learns
     }
@@ -137,14 +132,25 @@ impl Contest<'_> {
             lane.weaker(Check::Unclaimed, why);
             lane.weaker(Check::Copies, why);
         } else if lane.account.copies.is_empty() {
-            lane.not_applicable(Check::Copies, "the output is written in place");
+            lane.not_applicable(Check::Copies, "nothing is copied");
         } else {
-            let copied = clocks::hold_copies(&lane.account, clocks::time_to_copy(&self.planned.case), habits);
+            let case = &self.planned.case;
+            let slack = if case.is_restored() { habits.restore } else { habits.copy };
+            let copied = clocks::hold_copies(&lane.account, clocks::time_to_copy(case), slack);
             if let Err(why) = copied
                 && on(Check::Copies)
             {
                 return Err(suspect(why));
             }
+        }
+        // On values that it has not seen it is no quicker than on those that it has.
+        let times: Vec<f64> = lane.samples.iter().map(Sample::per_launch).collect();
+        let seen: Vec<f64> = lane.account.plain.iter().map(|visit| visit.claimed * 1e9).collect();
+        let is_quicker = median(&times).zip(median(&seen)).is_some_and(|(new, seen)| new < LEAST_NEW * seen);
+        if lane.renews && is_quicker && on(Check::WallClock) {
+            return Err(suspect(
+                "claims less for launches on new values than for many on the same".to_owned(),
+            ));
         }
         let (memory, verdict) = memo::verdict(&lane.account.memos);
         lane.evidence.memory_of_content = memory.or(lane.evidence.memory_of_content);

@@ -28,6 +28,7 @@ impl Contest<'_> {
                 taken: found.taken,
                 restarts: lane.restarts,
                 renews: lane.renews,
+                doubted: lane.doubted.clone(),
             })
         };
         Turn {
@@ -57,7 +58,12 @@ impl Contest<'_> {
                 });
                 let Some(lane) = lane.filter(|lane| lane.is_live() && lane.ended.is_none()) else { continue };
                 lane.course = Some(measured.course);
-                lane.renews = measured.renews;
+                if measured.renews {
+                    lane.renew("in every launch that counts");
+                }
+                if let Some(why) = measured.doubted.clone() {
+                    lane.doubt(why);
+                }
                 lane.to_hub.push(measured.to_hub);
                 lane.samples.extend_from_slice(&measured.samples);
                 lane.account.add(&measured.account);
@@ -70,14 +76,18 @@ impl Contest<'_> {
 
     /// Forgets what the rows that a turn began to measure anew had found before.
     fn restart_as_in(&mut self, turn: &Turn) {
-        let is_anew = |lane: &Lane| {
+        let restarts = |lane: &Lane| {
             let is_it = |measured: &&Measured| measured.implementation == lane.seat.implementation;
-            turn.lanes.iter().find(is_it).is_some_and(|measured| measured.restarts > lane.restarts)
+            let measured = turn.lanes.iter().find(is_it)?;
+            Some(measured.restarts).filter(|restarts| *restarts > lane.restarts && lane.is_live())
         };
-        let hub = self.setting.hub;
-        let since = if is_anew(&self.lanes[hub]) { 0 } else { self.lanes[hub].to_hub.len() };
-        for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && is_anew(lane)) {
-            lane.restart(since);
+        let hub = &self.lanes[self.setting.hub];
+        let since = if restarts(hub).is_some() { 0 } else { hub.to_hub.len() };
+        for lane in &mut self.lanes {
+            if let Some(restarts) = restarts(lane) {
+                lane.restart(since);
+                lane.restarts = restarts;
+            }
         }
     }
 

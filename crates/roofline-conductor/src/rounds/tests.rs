@@ -59,6 +59,7 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
         taken: Taken { ticks: Some((1, 10)), switches: None },
         restarts: 0,
         renews: false,
+        doubted: None,
     };
     Turn {
         schema: SCHEMA,
