@@ -449,6 +449,10 @@ impl<'p> Contest<'p> {
     /// Whether a row ends at this look: with which error probability, and why.
     fn end_of(&self, options: &Options, index: usize, out_of_time: bool) -> Option<(f64, Ended)> {
         let sets = self.lanes[index].to_hub.len();
+        // Who is doubted twice is refused: the second time there is twice as much to go by.
+        if self.lanes[index].doubted.is_some() && sets < 2 * FEWEST_SETS {
+            return None;
+        }
         let spent = self.lanes.iter().map(|lane| lane.spent).max().filter(|_| index == self.setting.hub);
         let spent = spent.unwrap_or(self.lanes[index].spent);
         let per_set = spent / (sets.max(1) as u32);
