@@ -51,8 +51,6 @@ const EMPTY: u64 = 6;
 const CHECKED: u64 = 8;
 /// One pair in so many of a row that is timed on new values is such.
 const RENEWED: u64 = 2;
-/// CPU time that a process may use while its inputs are filled anew.
-const UNREST: Duration = Duration::from_micros(50);
 /// So many of the latter in a set, whatever the lot says: all but the last of content.
 const FEWEST_CHECKS: u32 = 3;
 /// Launches above this find new values everywhere in every visit: that costs them nothing.
@@ -347,10 +345,10 @@ impl<'p> Contest<'p> {
         let seed = stage.fresh_seed();
         instance.refill(Fill::Uniform, seed);
         let spent = spent(stage).zip(before).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
-        if spent > UNREST {
+        if spent > visit::UNREST {
             self.blame(stage, std::slice::from_ref(&seat))?;
         }
-        Ok(spent <= UNREST)
+        Ok(spent <= visit::UNREST)
     }
 
     /// Whether visits of two launches tell more than one: not where a launch is long, and not where it must be

@@ -24,8 +24,9 @@ use std::time::{Duration, Instant};
 const JUDGING_SHARE: f64 = 0.05;
 const RAREST_JUDGEMENT: f64 = 0.02;
 
-/// Another's process may use so much CPU time in a visit before the visit counts as disturbed.
-const UNREST: Duration = Duration::from_micros(50);
+/// A process may use so much CPU time when it is not its turn: in another's visit before that counts as disturbed, and
+/// while its inputs are filled.
+pub const UNREST: Duration = Duration::from_micros(50);
 
 /// How the conductor waits for an answer.
 const TICK: Duration = Duration::from_millis(50);

@@ -210,6 +210,9 @@ fn check(request: &Prepare) -> Result<(), Refusal> {
             return Err(wrong("named twice".to_owned()));
         }
         check_place(place).map_err(wrong)?;
+        if place.starts_as.is_some() && place.role != Role::Output {
+            return Err(wrong("only an output starts as an input".to_owned()));
+        }
         if place.walked.is_some_and(|walked| walked > place.bytes) {
             return Err(wrong("more bytes are walked than it has".to_owned()));
         }
