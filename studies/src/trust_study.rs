@@ -35,6 +35,7 @@ const LEAST_CAUGHT: f64 = 0.95;
 const LIES: &[&str] = &[
     "claims-a-tenth-less",
     "claims-a-twentieth-less",
+    "honest-among-many",
     "puts-work-off",
     "works-in-the-copy",
     "remembers-rows",

@@ -10,9 +10,10 @@
 
 use crate::shape::Shape;
 use roofline_core::case::Case;
-use roofline_core::stats::{median, quantile, quantile_interval};
+use roofline_core::stats::{median, quantile, quantile_interval, t_interval};
 use roofline_core::turn::{Account, Clocked};
 use roofline_core::units::Seconds;
+use roofline_core::verdict::FEWEST_SETS;
 use std::time::{Duration, Instant};
 
 /// Error probability of the order statistics that "for sure" means; two of them must not meet, which by chance
@@ -22,6 +23,11 @@ const ALPHA: f64 = 0.02;
 const FEW: usize = 3;
 /// Share of a visit that it may leave unclaimed beyond an empty one.
 const UNCLAIMED_SHARE: f64 = 0.025;
+
+/// Share of its time that a launch may claim more among twice as many, and claims more for sure: outputs that a
+/// library makes itself leave the caches sooner there.
+const MOST_MORE: f64 = 0.08;
+const SURELY_MORE: f64 = 0.03;
 
 /// What is usual for the kind of runner: nobody explains more of a visit by its conversation.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +88,7 @@ pub fn hold(account: &Account, shape: Shape, habits: Option<Habits>, cpu_tells: 
             shown.get_or_insert(hidden);
         }
     }
+    hold_claims(account, claim)?;
     for clock in clocks(true).chain(clocks(false)).filter(|clock| clock.is_constant) {
         habits.map_or(Ok(()), |habits| constant(account, clock, shape, claim, habits))?;
     }
@@ -177,16 +184,38 @@ const CLOCKS: &[Clock] = &[
 
 /// Seconds a launch that are not claimed, by visits of n and 2n launches.
 fn slope(account: &Account, clock: &Clock, shape: Shape, claim: f64) -> Result<Option<f64>, Doubt> {
-    let plain: Vec<f64> = account.plain.iter().map(clock.read).collect();
-    let doubled: Vec<f64> = account.doubled.iter().map(clock.read).collect();
     let launches = f64::from(shape.timed().max(1));
-    let Some((hidden, for_sure)) = difference(&plain, &doubled, clock.quantile) else { return Ok(None) };
-    let (hidden, for_sure) = ((hidden - clock.slack) / launches, (for_sure - clock.slack) / launches);
+    let warmup = f64::from(shape.warmup);
+    // Launches that are not timed count as the others of their visit, which take less the more of them there are where
+    // caches warm up; or they do not count, as there are equally many in both. No lie shows in one of them alone.
+    let apart = |counted: f64| {
+        let read = |visit: &Clocked| (clock.read)(visit) + counted * visit.claimed;
+        let plain: Vec<f64> = account.plain.iter().map(read).collect();
+        let doubled: Vec<f64> = account.doubled.iter().map(read).collect();
+        difference(&plain, &doubled, clock.quantile)
+    };
+    let Some((own, uncounted)) = apart(0.0).zip(apart(warmup)) else { return Ok(None) };
+    let [hidden, for_sure] =
+        [own.0.min(uncounted.0), own.1.min(uncounted.1)].map(|seconds| (seconds - clock.slack) / launches);
     if hidden > clock.least * (claim + hidden) && for_sure > clock.sure * claim {
         let (claim, shown) = (Seconds(claim), Seconds(claim + hidden));
         return Err(Doubt::Slope(format!("claims {claim} a launch where {} shows {shown}", clock.name)));
     }
     Ok(Some(hidden.max(0.0)))
+}
+
+/// Refuses claims for the visits that count below those for visits of twice as many launches, which do not.
+fn hold_claims(account: &Account, claim: f64) -> Result<(), Doubt> {
+    let more = median(&account.among_many).filter(|_| account.among_many.len() >= FEWEST_SETS);
+    let for_sure = t_interval(&account.among_many, ALPHA).map(|interval| interval.mean - interval.half);
+    match more.zip(for_sure).filter(|(more, sure)| *more > MOST_MORE && *sure > SURELY_MORE) {
+        Some((more, _)) => Err(Doubt::Slope(format!(
+            "claims {} a launch, and {:.0} % more where twice as many are asked for",
+            Seconds(claim),
+            100.0 * more.exp_m1()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses work that is done once a visit, when nobody is timing.
@@ -327,6 +356,41 @@ mod tests {
             *visit = visits(index + 1, 20, 0.5, 0.0)[index];
         }
         assert!(matches!(hold(&fickle, SHAPE, Some(Habits::NATIVE), true), Err(Doubt::Slope(_))));
+    }
+
+    #[test]
+    fn launches_that_warm_up_are_no_lie() {
+        // The first takes twice as long and is not timed, the second half as long again, the others 20 µs.
+        let warming = |count, timed: u32| -> Vec<Clocked> {
+            let claimed = 20e-6 + 10e-6 / f64::from(timed);
+            let unclaimed = 40e-6 - claimed;
+            visits(count, 0, 1.0, 0.0)
+                .iter()
+                .map(|visit| Clocked {
+                    claimed,
+                    wall: visit.wall + unclaimed,
+                    cpu: visit.cpu + unclaimed,
+                    ..*visit
+                })
+                .collect()
+        };
+        let account = Account {
+            empty: visits(12, 0, 1.0, 0.0),
+            plain: warming(60, 1),
+            doubled: warming(60, 2),
+            ..Account::default()
+        };
+        let shape = Shape { warmup: 1, samples: 1, batch: 1 };
+        assert!(hold(&account, shape, Some(Habits::NATIVE), true).unwrap().by_slope);
+    }
+
+    #[test]
+    fn claims_that_are_honest_only_among_twice_as_many_are_refused() {
+        let set = Account { doubled: account(1.0, 0.0).doubled, ..account(0.8, 0.0) };
+        let mut sets = Account::default();
+        (0..6).for_each(|_| sets.add(&set));
+        let doubt = hold(&sets, SHAPE, Some(Habits::NATIVE), true).unwrap_err();
+        assert!(matches!(&doubt, Doubt::Slope(why) if why.contains("25 % more where twice")), "{doubt:?}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! that was killed loses the turn in flight and nothing else.
 
 use crate::record::{Course, Limiter, Sample, by_visit};
+use crate::stats::quantile;
 use crate::units::Seconds;
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,8 @@ pub struct Account {
     /// Visits of the row's shape, and those of twice the launches.
     pub plain: Vec<Clocked>,
     pub doubled: Vec<Clocked>,
+    /// ln(claim for a launch among twice as many / claim for one of the row's shape), of each set.
+    pub among_many: Vec<f64>,
     /// Seconds that the copy of a fresh output took, as the runner says.
     pub copies: Vec<f64>,
     /// ln(time with new values everywhere / time with the same values written again).
@@ -100,9 +103,20 @@ impl Account {
         self.empty.extend_from_slice(&other.empty);
         self.plain.extend_from_slice(&other.plain);
         self.doubled.extend_from_slice(&other.doubled);
+        self.among_many.extend(other.compare_claims());
         self.copies.extend_from_slice(&other.copies);
         self.memos.extend_from_slice(&other.memos);
         self.watched.extend_from_slice(&other.watched);
+    }
+
+    /// How the claims for visits of twice the launches compare with the others of the same set.
+    fn compare_claims(&self) -> Option<f64> {
+        // Of twice as many launches twice as many are disturbed: a low quantile is that of the others.
+        let claimed = |visits: &[Clocked]| {
+            let claims: Vec<f64> = visits.iter().map(|visit| visit.claimed).collect();
+            quantile(&claims, 0.25).filter(|claim| *claim > 0.0)
+        };
+        Some((claimed(&self.doubled)? / claimed(&self.plain)?).ln())
     }
 }
 

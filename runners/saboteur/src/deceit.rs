@@ -176,24 +176,23 @@ pub(crate) fn claims_a_twentieth_less(job: &mut Job) -> Prepared {
     claims(job, |problem, visit| scale(honest_times(problem, visit), 0.95))
 }
 
+/// suspect: honest in visits of more launches than others have, which do not count.
+pub(crate) fn honest_among_many(job: &mut Job) -> Prepared {
+    let mut fewest = u32::MAX;
+    claims(job, move |problem, visit| {
+        let timed = visit.samples * visit.batch;
+        fewest = if timed > 0 { fewest.min(timed) } else { fewest };
+        scale(honest_times(problem, visit), if timed > fewest { 1.0 } else { 0.8 })
+    })
+}
+
 /// suspect: every second visit, so that half of them are honest.
 pub(crate) fn lies_now_and_then(job: &mut Job) -> Prepared {
-    struct Fickle(Problem, u32);
-
-    impl Kernel for Fickle {
-        fn launch(&mut self) -> Result<(), Refusal> {
-            self.0.solve();
-            Ok(())
-        }
-
-        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
-            self.1 = self.1.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let factor = if self.1 >> 31 == 0 { 1.0 } else { 0.5 };
-            let times = measure(visit, |count| (0..count).for_each(|_| self.0.solve()));
-            Ok(times.into_iter().map(|time| time * factor).collect::<Vec<f64>>().into())
-        }
-    }
-    Ok(Ready::new(Fickle(Problem::new(job)?, 1)))
+    let mut state = 1_u32;
+    claims(job, move |problem, visit| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        scale(honest_times(problem, visit), if state >> 31 == 0 { 1.0 } else { 0.5 })
+    })
 }
 
 /// wrong: in the rounds a thread writes into the output whenever nobody has asked it to.

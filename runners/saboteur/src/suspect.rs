@@ -152,12 +152,12 @@ fn set_float_mode(mode: u32) {
 }
 
 /// An honest kernel with times of its own making.
-struct Claims {
+struct Claims<F> {
     problem: Problem,
-    visit: fn(&mut Problem, &Visit) -> Vec<f64>,
+    visit: F,
 }
 
-impl Kernel for Claims {
+impl<F: FnMut(&mut Problem, &Visit) -> Vec<f64>> Kernel for Claims<F> {
     fn launch(&mut self) -> Result<(), Refusal> {
         self.problem.solve();
         Ok(())
@@ -168,7 +168,10 @@ impl Kernel for Claims {
     }
 }
 
-pub(crate) fn claims(job: &mut Job, visit: fn(&mut Problem, &Visit) -> Vec<f64>) -> Prepared {
+pub(crate) fn claims(
+    job: &mut Job,
+    visit: impl FnMut(&mut Problem, &Visit) -> Vec<f64> + 'static,
+) -> Prepared {
     Ok(Ready::new(Claims { problem: Problem::new(job)?, visit }))
 }
 

@@ -233,6 +233,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         more_threads_in_sets    [WORK] "C2 22" "is honest in the gate's process, then works on two threads";
         claims_a_tenth_less     [MICROSECONDS_20] "C2 7" "reports nine tenths of its times";
         claims_a_twentieth_less [MICROSECONDS_300, MILLISECONDS_5] "C2 7" "reports 95 % of its times";
+        honest_among_many       [MICROSECONDS_300] "C2 7" "reports four fifths of its times, and all where twice as many launches are asked for";
         last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
         lies_now_and_then       [MICROSECONDS_300] "C2 7" "reports half of its times in half of its visits";
     }

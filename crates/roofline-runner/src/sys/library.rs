@@ -4,10 +4,12 @@
 //! once opened stays open, so its functions and texts last as long as the process.
 
 use super::tensor::{Input, Output};
+use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
 use roofline_core::dtype::Dtype;
 use roofline_core::protocol::{Declaration, Place};
+use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::os::unix::ffi::OsStrExt;
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::ptr::{null, null_mut};
 
@@ -163,31 +165,27 @@ pub(crate) struct Functions {
 /// More rows than that are a count that was never written.
 const MOST_OFFERS: usize = 1000;
 
+/// The functions of `roofline.h` that a library exports.
+type Offers = unsafe extern "C-unwind" fn() -> *const RawLibrary;
+type Operations = unsafe extern "C-unwind" fn(*mut usize) -> *const RawOperation;
+
 /// Opens a library and reads its table; the version of the interface comes first, as the rest depends on it.
 pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
     // A name without a slash would be looked for where the system keeps its libraries.
     let path = path.canonicalize().map_err(|error| format!("cannot be read: {error}"))?;
-    let name = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: a path that ends in a zero; initialisers of the library run, which is what its user asked for.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if handle.is_null() {
-        let why = last_error();
+    // What is missing is missing now, and not in the first launch that calls it.
+    // SAFETY: initialisers of the library run, which is what its user asked for.
+    let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) };
+    // It is never closed.
+    let library = ManuallyDrop::new(library.map_err(|error| {
+        let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
         let why = why.strip_prefix(&format!("{}: ", path.display())).unwrap_or(&why);
-        return Err(format!("cannot be loaded as a shared library: {why}"));
-    }
-    // SAFETY: an open handle and a name that ends in a zero.
-    let symbol = unsafe { libc::dlsym(handle, c"roofline_offers".as_ptr()) };
-    if symbol.is_null() {
-        return Err(
-            "does not export `roofline_offers`; define the function of that name from roofline.h, in \
-                    C++ as `extern \"C\"`"
-                .to_owned(),
-        );
-    }
+        format!("cannot be loaded as a shared library: {why}")
+    })?);
     // SAFETY: the name belongs to the interface, which gives it this type.
-    let offers = unsafe {
-        std::mem::transmute::<*mut c_void, unsafe extern "C-unwind" fn() -> *const RawLibrary>(symbol)
-    };
+    let offers = unsafe { library.get::<Offers>(c"roofline_offers") }.map_err(|_| {
+        "does not export `roofline_offers`; define the function of that name from roofline.h, in C++ as `extern \"C\"`"
+    })?;
     // SAFETY: takes nothing; what it does is the library's.
     let table = unsafe { offers() };
     if table.is_null() {
@@ -225,20 +223,16 @@ pub(crate) fn open(path: &Path, interface: u32) -> Result<Declared, String> {
             .map(|row| declared(&row.two.one, row.two.condition, row.params))
             .collect(),
     };
-    let operations = if theirs >= 4 { operations(handle)? } else { Vec::new() };
+    let operations = if theirs >= 4 { operations(&library)? } else { Vec::new() };
     Ok(Declared { version: text(table.version), offers, operations })
 }
 
 /// What `roofline_operations` of an open library returns, where it has one.
-fn operations(handle: *mut c_void) -> Result<Vec<DeclaredOperation>, String> {
-    // SAFETY: an open handle and a name that ends in a zero.
-    let symbol = unsafe { libc::dlsym(handle, c"roofline_operations".as_ptr()) };
-    if symbol.is_null() {
-        return Ok(Vec::new());
-    }
-    type Operations = unsafe extern "C-unwind" fn(*mut usize) -> *const RawOperation;
+fn operations(library: &Library) -> Result<Vec<DeclaredOperation>, String> {
     // SAFETY: the name belongs to the interface, which gives it this type.
-    let operations = unsafe { std::mem::transmute::<*mut c_void, Operations>(symbol) };
+    let Ok(operations) = (unsafe { library.get::<Operations>(c"roofline_operations") }) else {
+        return Ok(Vec::new());
+    };
     let mut count = 0;
     // SAFETY: a place for the count, as the interface says; what else it does is the library's.
     let rows = unsafe { operations(&raw mut count) };
@@ -300,11 +294,6 @@ fn text(pointer: *const c_char) -> Option<String> {
     // SAFETY: not null; the interface promises a text that ends in a zero.
     let text = unsafe { CStr::from_ptr(pointer) }.to_string_lossy();
     Some(text.chars().take(MOST).collect())
-}
-
-fn last_error() -> String {
-    // SAFETY: no other thread uses the loader; the text is copied before the next call of it.
-    text(unsafe { libc::dlerror() }).unwrap_or_else(|| "the loader does not say why".to_owned())
 }
 
 /// Texts of a case as the library gets them.
