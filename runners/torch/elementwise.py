@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import torch
-from common import WIDE
+from common import WIDE, Job, runner, tensors
 from offers import offer
 from torch.nn import functional
 
@@ -73,6 +73,13 @@ offer("div-scalar", div_scalar, out=True, params=["scalar"])
 offer("add-scalar", add_scalar, out=True, params=["scalar"], narrow_params=[])
 offer("pow-scalar", pow_scalar, out=True, params=["exponent"], narrow_params=[])
 offer("axpy", axpy, eager=WIDE, out=True, params=["a"])
+
+
+@runner.implementation("torch/eager", operation="axpy.in-place", dtypes=WIDE, params=["a"], parallel=True)
+def axpy_in_place(job: Job):
+    """Tensor.add_ with `alpha`."""
+    x, _, z = tensors(job)
+    return partial(z.add_, x, alpha=job.params["a"])
 
 
 def gelu_quick(x):

@@ -1,86 +1,173 @@
 //! A kernel that is right at the declared precision is never called wrong, and one precision lower always is.
+//!
+//! A round is one random case of every operation and precision, taken by every built-in implementation through all
+//! families; it is a line of the study's journal.
 
 use crate::bench::Bench;
+use crate::facts::now;
+use crate::journal::{self, Journal};
 use roofline_conductor::checks::Checks;
 use roofline_core::case::Case;
-use roofline_core::dtype::Dtype;
 use roofline_core::mutants::{calibrate, forms, policed};
 use roofline_core::ops::{OPERATIONS, Operation};
 use roofline_core::philox::Draws;
+use roofline_core::protocol::Offer;
+use serde::{Deserialize, Serialize};
 use std::io;
+use std::time::{Duration, Instant};
 
-/// What the study found.
-#[derive(Debug, Default)]
-pub struct Outcome {
-    pub shapes: usize,
-    /// Rows of built-in implementations, each through all families of its operation.
-    pub honest_rows: usize,
-    /// Rows that were not `ok`.
+/// What is asked for on the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub rounds: u64,
+    pub first: Option<u64>,
+    pub minutes: u64,
+}
+
+pub const HELP: &str = "cargo xtask gate-study [OPTIONS]
+  --rounds N       end after so many cases of every operation and precision (200)
+  --first N        begin with this round (the one after the last of the journal)
+  --minutes N      end after so long (60)";
+
+impl Settings {
+    pub fn parse(arguments: &[String]) -> Result<Settings, String> {
+        let mut settings = Settings { rounds: 200, first: None, minutes: 60 };
+        let mut words = arguments.iter();
+        while let Some(word) = words.next() {
+            let value = words.next().ok_or_else(|| format!("`{word}` needs a value\n{HELP}"))?;
+            let number = value.parse().map_err(|_| format!("`{word} {value}` is no number\n{HELP}"))?;
+            match word.as_str() {
+                "--rounds" => settings.rounds = number,
+                "--first" => settings.first = Some(number),
+                "--minutes" => settings.minutes = number,
+                other => return Err(format!("there is no option `{other}`\n{HELP}")),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+/// One case of every operation and precision: a line of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Round {
+    pub revision: String,
+    pub finished: String,
+    pub number: u64,
+    pub cases: usize,
+    /// Rows of built-in implementations, and those that were not `ok`.
+    pub rows: usize,
     pub false_alarms: Vec<String>,
-    /// Rows with the accumulation one precision lower, on policed cases.
-    pub lower_rows: usize,
-    /// Those that passed.
+}
+
+impl journal::Line for Round {
+    fn revision(&self) -> &str {
+        &self.revision
+    }
+}
+
+/// Rows with the accumulation one precision lower, on policed cases, and those that passed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lower {
+    pub rows: usize,
     pub missed: Vec<String>,
 }
 
-/// Draws `shapes` shapes and takes every built-in implementation through the gate on each.
-pub fn study(bench: &Bench, shapes: usize, seed: u64, mut report: impl FnMut(&str)) -> io::Result<Outcome> {
-    let mut draws = Draws::new(seed, 3);
-    let mut outcome = Outcome { shapes, ..Outcome::default() };
+/// Takes rounds until there are enough or the time is over; answers with the page and whether all is as it must be.
+pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> io::Result<(String, bool)> {
+    let journal = Journal::<Round>::open("gate-study")?;
+    let bench = Bench::new()?;
     let offers = bench.offers()?;
-    for number in 0..shapes {
-        let operation = OPERATIONS[number % OPERATIONS.len()];
-        let case = draw_case(operation, &mut draws);
+    let deadline = Instant::now() + Duration::from_secs(60 * settings.minutes);
+    let next = journal.lines()?.iter().map(|round| round.number + 1).max().unwrap_or(0);
+    let first = settings.first.unwrap_or(next);
+    for number in first.. {
+        if Instant::now() > deadline || journal.lines()?.len() as u64 >= settings.rounds {
+            break;
+        }
+        let cases = cases(number);
+        let (rows, false_alarms) = take(&bench, &offers, &cases, number)?;
+        false_alarms.iter().for_each(|alarm| report(alarm));
+        report(&format!("round {number}: {} cases, {rows} rows", cases.len()));
+        let (revision, finished) = (journal.revision.clone(), now());
+        journal.add(&Round { revision, finished, number, cases: cases.len(), rows, false_alarms })?;
+    }
+    let lower = lower(&bench, first)?;
+    let rounds = journal.lines()?;
+    let is_well = lower.missed.is_empty() && rounds.iter().all(|round| round.false_alarms.is_empty());
+    let page = journal.publish(
+        "False alarms of the gate, and what it misses",
+        command,
+        &describe(&rounds, &lower),
+    )?;
+    Ok((page, is_well))
+}
+
+/// Takes every built-in implementation through the gate; answers with the number of rows and those that were not `ok`.
+pub fn take(bench: &Bench, offers: &[Offer], cases: &[Case], seed: u64) -> io::Result<(usize, Vec<String>)> {
+    let mut draws = Draws::new(seed, 3);
+    let (mut rows, mut false_alarms) = (0, Vec::new());
+    for case in cases {
         let form = case.form();
-        let names: Vec<&str> = offers
-            .iter()
-            .filter(|offer| offer.operation == form && offer.takes(&case).is_ok())
-            .map(|offer| offer.implementation.as_str())
-            .collect();
-        for record in bench.run(&case, &names, draws.bits(), None, Checks::default())? {
-            outcome.honest_rows += 1;
+        let takes = |offer: &&Offer| offer.operation == form && offer.takes(case).is_ok();
+        let names: Vec<&str> =
+            offers.iter().filter(takes).map(|offer| offer.implementation.as_str()).collect();
+        for record in bench.run(case, &names, draws.bits(), None, Checks::default())? {
+            rows += 1;
             if record.status.name() != "ok" {
-                outcome.false_alarms.push(format!("{}: {}: {}", record.row(), record.status, record.why));
-            }
-        }
-        if number % 10 == 9 {
-            report(&format!(
-                "{} of {shapes} shapes, {} false alarms",
-                number + 1,
-                outcome.false_alarms.len()
-            ));
-        }
-    }
-    for (case, fill) in policed() {
-        let calibration = calibrate(&case, fill, draws.bits());
-        outcome.lower_rows += usize::from(calibration.has_lower);
-        if !calibration.is_sound() {
-            outcome.missed.push(format!("{case}, {fill} inputs, emulated: {calibration:?}"));
-        }
-    }
-    for (implementation, id) in LOWER {
-        let case: Case = id.parse().map_err(io::Error::other)?;
-        for record in bench.run(&case, &[implementation], draws.bits(), None, Checks::default())? {
-            outcome.lower_rows += 1;
-            if record.status.name() != "wrong" {
-                outcome.missed.push(format!("{}: {}: {}", record.row(), record.status, record.why));
+                false_alarms.push(format!("{}: {}: {}", record.row(), record.status, record.why));
             }
         }
     }
-    Ok(outcome)
+    Ok((rows, false_alarms))
+}
+
+/// The cases of a round.
+pub fn cases(round: u64) -> Vec<Case> {
+    let mut draws = Draws::new(round, 4);
+    let mut cases = Vec::new();
+    for operation in OPERATIONS {
+        for precision in operation.precisions {
+            let forms: Vec<Case> = forms(operation).filter(|case| case.precision == precision).collect();
+            let form = &forms[draws.below(forms.len() as u64) as usize];
+            cases.push(draw_case(operation, form, &mut draws));
+        }
+    }
+    cases
 }
 
 /// A case of small primes, ones, tile sizes and their neighbours, or of anything up to a few hundred.
-fn draw_case(operation: &'static Operation, draws: &mut Draws) -> Case {
+fn draw_case(operation: &'static Operation, form: &Case, draws: &mut Draws) -> Case {
     const NASTY: [u64; 16] = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 257];
-    let forms: Vec<Case> = forms(operation).filter(|case| case.dtype() != Dtype::F64).collect();
-    let case = &forms[draws.below(forms.len() as u64) as usize];
     let sizes = operation.axes.iter().map(|_| match draws.below(3) {
         0 => 1 + draws.below(700),
         _ => NASTY[draws.below(NASTY.len() as u64) as usize],
     });
     let sizes: Vec<u64> = sizes.collect();
-    Case { threads: 1 + draws.below(2) as u32, ..operation.near(case, &sizes, draws) }
+    Case { threads: 1 + draws.below(2) as u32, ..operation.near(form, &sizes, draws) }
+}
+
+/// Computes one precision lower: emulated for every operation, and by kernels that do.
+pub fn lower(bench: &Bench, seed: u64) -> io::Result<Lower> {
+    let mut draws = Draws::new(seed, 5);
+    let mut lower = Lower::default();
+    for (case, fill) in policed() {
+        let calibration = calibrate(&case, fill, draws.bits());
+        lower.rows += usize::from(calibration.has_lower);
+        if !calibration.is_sound() {
+            lower.missed.push(format!("{case}, {fill} inputs, emulated: {calibration:?}"));
+        }
+    }
+    for (implementation, id) in LOWER {
+        let case: Case = id.parse().map_err(io::Error::other)?;
+        for record in bench.run(&case, &[implementation], draws.bits(), None, Checks::default())? {
+            lower.rows += 1;
+            if record.status.name() != "wrong" {
+                lower.missed.push(format!("{}: {}: {}", record.row(), record.status, record.why));
+            }
+        }
+    }
+    Ok(lower)
 }
 
 /// Kernels that really compute one precision lower, through the whole gate.
@@ -94,17 +181,20 @@ const LOWER: &[(&str, &str)] = &[
 ];
 
 /// The study in words.
-pub fn describe(outcome: &Outcome) -> String {
+fn describe(rounds: &[Round], lower: &Lower) -> String {
+    let sum = |of: fn(&Round) -> usize| -> usize { rounds.iter().map(of).sum() };
+    let each = rounds.iter().map(|round| round.cases).max().unwrap_or(0);
     let mut text = format!(
-        "{} shapes, {} rows of built-in implementations: {} false alarms\n{} rows one precision lower: {} missed\n",
-        outcome.shapes,
-        outcome.honest_rows,
-        outcome.false_alarms.len(),
-        outcome.lower_rows,
-        outcome.missed.len()
+        "\n{} random cases of each of {each} operations and precisions, {} rows of built-in implementations through all \
+         families: {} false alarms.\n\n{} rows one precision lower: {} missed.\n",
+        rounds.len(),
+        sum(|round| round.rows),
+        sum(|round| round.false_alarms.len()),
+        lower.rows,
+        lower.missed.len()
     );
-    for line in outcome.false_alarms.iter().chain(&outcome.missed) {
-        text.push_str(&format!("  {line}\n"));
+    for line in rounds.iter().flat_map(|round| &round.false_alarms).chain(&lower.missed) {
+        text.push_str(&format!("- {line}\n"));
     }
     text
 }

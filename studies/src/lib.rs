@@ -5,6 +5,7 @@ pub mod bench;
 mod facts;
 pub mod gate_mutations;
 pub mod gate_study;
+mod journal;
 pub mod noise_study;
 pub mod sandbox_study;
 pub mod seeds_study;

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
 fn run(arguments: &[String]) -> io::Result<bool> {
     let number =
         |at: usize, default: u64| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let asks_for_help = arguments.iter().any(|argument| argument == "--help");
     let talk = |line: &str| anstream::eprintln!("{line}");
     match arguments.first().map(String::as_str) {
         Some("gate-mutations") => {
@@ -38,10 +39,15 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             Ok(mutations.misjudged.is_empty()
                 && mutations.through.values().all(|through| !through.is_empty()))
         }
+        Some("gate-study") if asks_for_help => {
+            anstream::println!("{}", gate_study::HELP);
+            Ok(true)
+        }
         Some("gate-study") => {
-            let outcome = gate_study::study(&Bench::new()?, number(1, 500) as usize, number(2, 1), talk)?;
-            anstream::println!("{}", gate_study::describe(&outcome));
-            Ok(outcome.false_alarms.is_empty() && outcome.missed.is_empty())
+            let settings = gate_study::Settings::parse(&arguments[1..]).map_err(io::Error::other)?;
+            let (page, is_well) = gate_study::run(&settings, &command(arguments), talk)?;
+            anstream::println!("{page}");
+            Ok(is_well)
         }
         Some("seeds-study") => {
             let (seeds, first) = (number(1, 100), number(2, 1));
@@ -56,7 +62,7 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{}", seeds_study::describe(&counts));
             Ok(counts.iter().all(|count| count.through.is_empty()))
         }
-        Some("noise-study") if arguments[1..].iter().any(|argument| argument == "--help") => {
+        Some("noise-study") if asks_for_help => {
             anstream::println!("{}", noise_study::HELP);
             Ok(true)
         }
@@ -72,7 +78,7 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             anstream::println!("{}", outcome.publish(&command(arguments))?);
             Ok(outcome.is_still())
         }
-        Some("trust-study") if arguments[1..].iter().any(|argument| argument == "--help") => {
+        Some("trust-study") if asks_for_help => {
             anstream::println!("{}", trust_study::HELP);
             Ok(true)
         }
@@ -92,7 +98,7 @@ fn run(arguments: &[String]) -> io::Result<bool> {
             Ok(true)
         }
         _ => Err(io::Error::other(
-            "name a study: gate-mutations [SEED [CHECK …]], gate-study [SHAPES] [SEED], seeds-study [COUNT [SEED \
+            "name a study: gate-mutations [SEED [CHECK …]], gate-study [OPTIONS], seeds-study [COUNT [SEED \
              [ROW …]]], noise-study [OPTIONS], share-study [RUNS] [MINUTES], sandbox-study [SECONDS] [SEED] or \
              trust-study [OPTIONS]",
         )),

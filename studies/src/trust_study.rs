@@ -1,21 +1,18 @@
 //! How far statuses can be trusted: honest rows of many libraries, and known lies, half of all beside another load.
 //!
-//! Each row is a line of `results/MACHINE/trust-study.jsonl` as soon as it is known; the page beside it
-//! counts all lines of one revision, so that hours can be spent in parts. A study at another revision
-//! starts the file anew.
+//! Each row is a line of the study's journal as soon as it is known.
 
 use crate::bench::Bench;
-use crate::facts::{now, revision, setting};
+use crate::facts::now;
+use crate::journal::{self, Journal};
 use crate::noise_study::load::Load;
-use roofline_conductor::machine::Machine;
 use roofline_core::case::{Case, parse_form};
 use roofline_core::ops::OPERATIONS;
 use roofline_core::philox::Draws;
 use roofline_core::record::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -60,6 +57,12 @@ pub struct Line {
     pub anew: String,
     /// Names of checks that were weaker.
     pub weaker: Vec<String>,
+}
+
+impl journal::Line for Line {
+    fn revision(&self) -> &str {
+        &self.revision
+    }
 }
 
 impl Line {
@@ -123,21 +126,20 @@ impl Settings {
 
 /// Runs until the time is over; answers with the page and whether all is as it must be.
 pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> io::Result<(String, bool)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let machine = Machine::read();
-    let journal = Journal::open(&root.join("results").join(machine.fingerprint()), &revision(&root))?;
+    let journal = Journal::open("trust-study")?;
     let deadline = Instant::now() + Duration::from_secs(60 * settings.minutes);
     if settings.lies > 0 {
         try_lies(settings, &journal, deadline, &mut report)?;
     } else {
         try_honest_rows(settings, &journal, deadline, &mut report)?;
     }
-    journal.publish(command, &machine)
+    let (tables, is_well) = describe(&journal.lines()?);
+    Ok((journal.publish("How far statuses can be trusted", command, &tables)?, is_well))
 }
 
 fn try_honest_rows(
     settings: &Settings,
-    journal: &Journal,
+    journal: &Journal<Line>,
     deadline: Instant,
     report: &mut dyn FnMut(&str),
 ) -> io::Result<()> {
@@ -168,7 +170,7 @@ fn try_honest_rows(
 
 fn try_lies(
     settings: &Settings,
-    journal: &Journal,
+    journal: &Journal<Line>,
     deadline: Instant,
     report: &mut dyn FnMut(&str),
 ) -> io::Result<()> {
@@ -261,53 +263,6 @@ fn draw_case(draws: &mut Draws) -> String {
         let case = operation.near(&case, &wanted, draws);
         let threads = if draws.below(2) == 0 { "" } else { "/threads=2" };
         return format!("{case}{threads}");
-    }
-}
-
-/// The file of a machine.
-struct Journal {
-    path: PathBuf,
-    revision: String,
-}
-
-impl Journal {
-    fn open(folder: &Path, revision: &str) -> io::Result<Journal> {
-        std::fs::create_dir_all(folder)?;
-        let journal = Journal { path: folder.join("trust-study.jsonl"), revision: revision.to_owned() };
-        if journal.lines()?.iter().any(|line| line.revision != revision) {
-            std::fs::remove_file(&journal.path)?;
-        }
-        Ok(journal)
-    }
-
-    fn add(&self, line: &Line) -> io::Result<()> {
-        let mut file = File::options().append(true).create(true).open(&self.path)?;
-        file.write_all((serde_json::to_string(line)? + "\n").as_bytes())
-    }
-
-    fn lines(&self) -> io::Result<Vec<Line>> {
-        let text = match std::fs::read_to_string(&self.path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let read = |(number, line): (usize, &str)| {
-            let place = || format!("{}, line {}", self.path.display(), number + 1);
-            serde_json::from_str(line).map_err(|error| io::Error::other(format!("{}: {error}", place())))
-        };
-        text.lines().enumerate().map(read).collect()
-    }
-
-    fn publish(&self, command: &str, machine: &Machine) -> io::Result<(String, bool)> {
-        let lines = self.lines()?;
-        let mut page = format!("# How far statuses can be trusted\n\n- last command: `{command}`\n");
-        for (name, fact) in setting(machine, &self.revision) {
-            page += &format!("- {name}: {fact}\n");
-        }
-        let (table, is_well) = describe(&lines);
-        page += &table;
-        std::fs::write(self.path.with_extension("md"), &page)?;
-        Ok((page, is_well))
     }
 }
 

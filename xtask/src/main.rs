@@ -49,7 +49,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "gate-study",
-        about: "random shapes through the gate: no false alarm, no lower precision missed (`SHAPES SEED`)",
+        about: "random cases through the gate: no false alarm, no lower precision missed (`--help`)",
         run: study::study,
     },
     Verb {

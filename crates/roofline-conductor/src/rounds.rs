@@ -46,7 +46,7 @@ const AGREE: f64 = 0.05;
 /// One pair in so many is of twice the launches, unless these are so long that one tells enough.
 const DOUBLED: u64 = 2;
 const LONGEST_DOUBLED: Duration = Duration::from_millis(20);
-/// One pair in so many is followed by an empty visit, and by a check of what is remembered or left out.
+/// One pair in so many comes after empty visits, and before checks of what is remembered or left out.
 const EMPTY: u64 = 6;
 const CHECKED: u64 = 8;
 /// One pair in so many of a row that is timed on new values is such.
@@ -299,7 +299,7 @@ impl<'p> Contest<'p> {
     }
 
     /// One visit to a lane and one to the hub, side by side; by lot of twice the launches, and by lot with more
-    /// visits after it that are nobody's neighbours.
+    /// visits before and after it that are nobody's neighbours.
     fn pair(
         &mut self,
         stage: &mut Stage,
@@ -310,6 +310,15 @@ impl<'p> Contest<'p> {
         let shape = shape_of(&self.lanes[index]);
         let is_doubled = self.can_double(index) && stage.draws.below(DOUBLED) == 0;
         let renews = self.lanes[index].renews;
+        // Empty visits stand where others do, after as long a pause: whoever wakes up cold answers late.
+        let has_none =
+            |side: &usize| !self.lanes[*side].is_probe() && self.now[*side].account.empty.is_empty();
+        let is_first = sides.iter().any(has_none);
+        if is_first || stage.draws.below(EMPTY) == 0 {
+            for side in &sides {
+                self.empty_visit(stage, instance, *side)?;
+            }
+        }
         // What counts are launches that find new values, one a visit; clocks are held to many, as ever.
         let is_new = renews && (self.now[index].samples.is_empty() || stage.draws.below(RENEWED) == 0);
         for side in &sides {
@@ -327,9 +336,6 @@ impl<'p> Contest<'p> {
         }
         self.now[index].pairs += 1;
         for side in sides {
-            if stage.draws.below(EMPTY) == 0 || self.now[side].account.empty.is_empty() {
-                self.empty_visit(stage, instance, side)?;
-            }
             if stage.draws.below(CHECKED) == 0 || self.now[side].checks < FEWEST_CHECKS {
                 self.check_more(stage, instance, side, shape)?;
             }

@@ -72,8 +72,10 @@ const fn traffic(name: &'static str, about: &'static str, way: Way) -> Probe {
 
 /// A way on all threads.
 const fn way(streams: usize, nontemporal: bool) -> Way {
-    Way { streams, nontemporal, alone: false }
+    Way { streams, nontemporal, alone: false, by_system: false }
 }
+
+const ALONE: Way = Way { alone: true, ..way(1, false) };
 
 const fn compute(
     name: &'static str,
@@ -92,7 +94,8 @@ fn always() -> bool {
 /// All probes: traffic, then compute from the plainest unit up.
 pub const PROBES: &[Probe] = &[
     traffic("traffic-1", "reads and writes the bytes, one stream a thread", way(1, false)),
-    traffic("traffic-alone", "one stream, on one thread", Way { alone: true, ..way(1, false) }),
+    traffic("traffic-alone", "one stream, on one thread", ALONE),
+    traffic("traffic-system", "the system's own copy, on one thread", Way { by_system: true, ..ALONE }),
     traffic("traffic-4", "reads and writes the bytes, 4 streams a thread", way(4, false)),
     traffic("traffic-8", "reads and writes the bytes, 8 streams a thread", way(8, false)),
     traffic("traffic-nt-1", "one stream a thread, stores past the caches", way(1, true)),

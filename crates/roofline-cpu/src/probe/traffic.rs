@@ -35,6 +35,8 @@ pub struct Way {
     pub nontemporal: bool,
     /// One thread does it, whatever the pool has: what is small is done before others hear of it.
     pub alone: bool,
+    /// A copy on one thread is left to the system's own function, which knows instructions for that.
+    pub by_system: bool,
 }
 
 impl Way {
@@ -45,7 +47,8 @@ impl Way {
     ///
     /// let (x, y) = (vec![1u8; 1000], vec![2u8; 1000]);
     /// let mut z = vec![0; 1000];
-    /// Way { streams: 4, nontemporal: true, alone: false }.walk(&Cpu::new(2), &[&x, &y], &mut z);
+    /// let way = Way { streams: 4, nontemporal: true, alone: false, by_system: false };
+    /// way.walk(&Cpu::new(2), &[&x, &y], &mut z);
     /// assert_eq!(z, [3; 1000]);
     /// ```
     pub fn walk(self, cpu: &Cpu, inputs: &[&[u8]], output: &mut [u8]) {
@@ -56,6 +59,11 @@ impl Way {
         let read: usize = inputs.iter().map(|input| input.len()).sum();
         let bytes = read + output.len();
         let threads = if self.alone { 1 } else { cpu.pool.threads().min(bytes / GRAIN).max(1) };
+        if let [input] = inputs
+            && (self.by_system, threads, input.len()) == (true, 1, output.len())
+        {
+            return output.copy_from_slice(input);
+        }
         let dealt = threads > 1 && bytes / threads >= DEALT;
         let parts = if dealt { DEALT_PARTS * threads } else { threads };
         let head = output.as_ptr().align_offset(LINE).min(output.len());
