@@ -50,7 +50,7 @@ impl Habits {
     pub const INTERPRETED: Habits = Habits {
         conversation: Duration::from_micros(400),
         chill: Duration::from_micros(200),
-        copy: Duration::from_micros(150),
+        copy: Duration::from_micros(250),
         restore: Duration::from_micros(10),
     };
 }

@@ -61,17 +61,22 @@ pub(crate) fn prepare(mut job: Job) -> Result<Ready, Refusal> {
             if count > MAX_INPUTS {
                 return Err(unsupported(format!("{count} inputs; probes know {MAX_INPUTS} at most")));
             }
+            // What is only moved is read beside the output that it goes to; otherwise all is read beside the first output,
+            // and the others are written after it.
+            let sizes = [
+                inputs.iter().map(|input| input.len()).sum(),
+                outputs.iter().map(|output| output.len()).sum::<usize>(),
+            ];
+            let is_moved = sizes[0] == sizes[1];
             let ready = Ready::new(move || {
                 // On the stack: a launch takes nothing from the heap.
-                let mut slices: [&[u8]; MAX_INPUTS] = [&[]; MAX_INPUTS];
-                for (slice, input) in slices.iter_mut().zip(&inputs) {
-                    *slice = input;
+                let mut left: [&[u8]; MAX_INPUTS] = [&[]; MAX_INPUTS];
+                for (left, input) in left.iter_mut().zip(&inputs) {
+                    *left = input;
                 }
-                // All inputs are read beside the first output; the others are written after it.
-                let mut read = &slices[..count];
                 for output in &mut outputs {
-                    way.walk(&cpu, read, output);
-                    read = &[];
+                    let read = take(&mut left, if is_moved { output.len() } else { usize::MAX });
+                    way.walk(&cpu, &read[..count], output);
                 }
             });
             ready.note("unit", name_of(isa))
@@ -89,6 +94,16 @@ pub(crate) fn prepare(mut job: Job) -> Result<Ready, Refusal> {
             ready.note("fork-join", nanoseconds(*fork_join)).note("wake-up", nanoseconds(*wake_up))
         }
         None => ready,
+    })
+}
+
+/// The next `bytes` of what is left of the inputs.
+fn take<'a>(left: &mut [&'a [u8]; MAX_INPUTS], mut bytes: usize) -> [&'a [u8]; MAX_INPUTS] {
+    std::array::from_fn(|input| {
+        let (now, later) = left[input].split_at(bytes.min(left[input].len()));
+        left[input] = later;
+        bytes -= now.len();
+        now
     })
 }
 

@@ -76,6 +76,11 @@ def visit(
                 start = clock()
                 keep(result)
                 keeping.append(clock() - start)
+        if keeping and keep is not None:
+            # Nobody replaces the last result: releasing it takes a while too, where it is large.
+            start = clock()
+            result = None
+            keeping[-1] += clock() - start
     finally:
         if collecting:
             gc.enable()

@@ -35,7 +35,8 @@ pub struct Way {
     pub nontemporal: bool,
     /// One thread does it, whatever the pool has: what is small is done before others hear of it.
     pub alone: bool,
-    /// A copy on one thread is left to the system's own function, which knows instructions for that.
+    /// On one thread, inputs that fit into the output are copied by the system's own function, which knows instructions
+    /// for that.
     pub by_system: bool,
 }
 
@@ -59,10 +60,8 @@ impl Way {
         let read: usize = inputs.iter().map(|input| input.len()).sum();
         let bytes = read + output.len();
         let threads = if self.alone { 1 } else { cpu.pool.threads().min(bytes / GRAIN).max(1) };
-        if let [input] = inputs
-            && (self.by_system, threads, input.len()) == (true, 1, output.len())
-        {
-            return output.copy_from_slice(input);
+        if self.by_system && threads == 1 && (1..=output.len()).contains(&read) {
+            return copy(inputs, output);
         }
         let dealt = threads > 1 && bytes / threads >= DEALT;
         let parts = if dealt { DEALT_PARTS * threads } else { threads };
@@ -97,6 +96,17 @@ impl Way {
             });
         }
     }
+}
+
+/// Copies inputs one after the other by the system's own function, and fills what is left of the output.
+fn copy(inputs: &[&[u8]], output: &mut [u8]) {
+    let mut rest = output;
+    for input in inputs {
+        let (part, after) = rest.split_at_mut(input.len());
+        part.copy_from_slice(input);
+        rest = after;
+    }
+    rest.fill(1);
 }
 
 /// A pointer that threads may share: each uses lines of its own.
