@@ -185,7 +185,7 @@ fn slope(account: &Account, clock: &Clock, shape: Shape, claim: f64) -> Result<O
     let launches = f64::from(shape.timed().max(1));
     let warmup = f64::from(shape.warmup);
     // Launches that are not timed count as the others of their visit, which take less the more of them there are where
-    // caches warm up; or they do not count, as there are equally many in both. No lie shows in one of them alone.
+    // caches warm up; or they do not count, as there are equally many in both. A lie about launches shows either way.
     let apart = |counted: f64| {
         let read = |visit: &Clocked| (clock.read)(visit) + counted * visit.claimed;
         let plain: Vec<f64> = account.plain.iter().map(read).collect();
