@@ -28,7 +28,7 @@ const VERBS: &[Verb] = &[
     Verb { name: "test", about: "install what tests need, build everything, run all tests", run: test::run },
     Verb {
         name: "peers",
-        about: "install torch, onnxruntime and jax under the target folder, for tests of their runners",
+        about: "install torch, onnxruntime and jax under the target folder and build rust-peers, for tests of their runners",
         run: peers::run,
     },
     Verb {

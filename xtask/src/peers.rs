@@ -1,7 +1,8 @@
-//! `cargo xtask peers`: torch, onnxruntime and jax for tests of their runners, under the target folder.
+//! `cargo xtask peers`: torch, onnxruntime and jax for tests of their runners, under the target folder, and the
+//! libraries of Rust in `runners/rust-peers`.
 //!
-//! They are a gigabyte to download, so `cargo xtask test` does without them and says what it skips. torch
-//! comes without its CUDA libraries (`runners/torch/dev/cpu_only.py`); users get the ordinary wheel.
+//! They are a gigabyte to download and minutes to compile, so `cargo xtask test` does without them and says what it skips.
+//! torch comes without its CUDA libraries (`runners/torch/dev/cpu_only.py`); users get the ordinary wheel.
 
 use crate::step::{self, Failure};
 use crate::test::system_python;
@@ -15,7 +16,25 @@ pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
     for name in PEERS {
         step::timed(name, || make(&root, name))?;
     }
+    step::timed("rust-peers", || build_rust(&root))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn rust(root: &Path) -> PathBuf {
+    root.join("runners/rust-peers")
+}
+
+/// Whether the libraries of Rust were built once.
+pub(crate) fn has_rust(root: &Path) -> bool {
+    rust(root).join("target").is_dir()
+}
+
+/// Builds the libraries of Rust, a workspace with a lock file of its own, where their `runner.toml` looks for them.
+pub(crate) fn build_rust(root: &Path) -> Result<(), Failure> {
+    let folder = rust(root);
+    let mut build = step::cargo(&folder);
+    build.args(["build", "--release", "--locked", "--target-dir"]).arg(folder.join("target"));
+    step::command("rust-peers", &mut build, "mend the errors above; cargo must reach a registry")
 }
 
 /// Where the environments lie; tests of runners look there.

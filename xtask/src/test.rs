@@ -57,7 +57,11 @@ fn set_up(root: &Path) -> Result<PathBuf, Failure> {
         step::command("build", step::cargo(root).args(arguments), "mend the errors above")
     })?;
     build_c_example(root)?;
-    build_rust_peers(root)?;
+    if peers::has_rust(root) {
+        step::timed("rust-peers", || peers::build_rust(root))?;
+    } else {
+        step::skip("rust-peers", "they take minutes; `cargo xtask peers` builds them, and then this does");
+    }
     Ok(python)
 }
 
@@ -162,27 +166,6 @@ fn build_c_example(root: &Path) -> Result<(), Failure> {
             Command::new("cc").current_dir(&folder).args(arguments),
             "mend the errors above",
         )
-    })
-}
-
-/// Libraries of Rust as implementations: a workspace with a lock file of its own. Where its crates cannot be had, its
-/// tests say so and pass.
-fn build_rust_peers(root: &Path) -> Result<(), Failure> {
-    let folder = root.join("runners/rust-peers");
-    let in_folder = |arguments: &[&str]| {
-        let mut command = step::cargo(&folder);
-        command.args(arguments).args(["--locked", "--manifest-path"]).arg(folder.join("Cargo.toml"));
-        command
-    };
-    if step::answer(&mut in_folder(&["fetch", "--quiet"])).is_none() {
-        step::skip("rust-peers", "their crates cannot be fetched here");
-        return Ok(());
-    }
-    step::timed("rust-peers", || {
-        let mut build = in_folder(&["build", "--release"]);
-        // Where `runner.toml` looks for them, whatever folder the workspace is built in.
-        build.arg("--target-dir").arg(folder.join("target"));
-        step::command("rust-peers", &mut build, "mend the errors above")
     })
 }
 

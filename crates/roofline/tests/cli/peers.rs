@@ -77,7 +77,7 @@ fn c_peers() {
 fn rust_peers() {
     let program = folder("rust-peers").join("target/release/rust-peers");
     if !program.is_file() {
-        return say("skipped: no rust-peers; runners/rust-peers/README.md says how to build it");
+        return say("skipped: no rust-peers; `cargo xtask peers` builds them");
     }
     let scene = Scene::new();
     let toml = std::fs::read_to_string(folder("rust-peers").join("runner.toml")).unwrap();
