@@ -106,7 +106,7 @@ fn copy(inputs: &[&[u8]], output: &mut [u8]) {
         part.copy_from_slice(input);
         rest = after;
     }
-    rest.fill(1);
+    rest.fill(inputs.iter().find_map(|input| input.first()).copied().unwrap_or(0));
 }
 
 /// A pointer that threads may share: each uses lines of its own.
