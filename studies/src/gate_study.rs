@@ -136,14 +136,23 @@ pub fn cases(round: u64) -> Vec<Case> {
     cases
 }
 
-/// A case of small primes, ones, tile sizes and their neighbours, or of anything up to a few hundred.
+/// A case of small primes, ones, tile sizes and their neighbours, or of anything up to a few hundred; the last axis
+/// may be long, the others are shorter where there would be more than 32,768 elements.
 fn draw_case(operation: &'static Operation, form: &Case, draws: &mut Draws) -> Case {
     const NASTY: [u64; 16] = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 257];
-    let sizes = operation.axes.iter().map(|_| match draws.below(3) {
-        0 => 1 + draws.below(700),
-        _ => NASTY[draws.below(NASTY.len() as u64) as usize],
+    const MOST: u64 = 1 << 15;
+    let mut room = MOST;
+    let sizes = operation.axes.iter().rev().map(|_| {
+        let size = match draws.below(3) {
+            0 => 1 + draws.below(700),
+            _ => NASTY[draws.below(NASTY.len() as u64) as usize],
+        };
+        let size = size.min(room);
+        room /= size;
+        size
     });
-    let sizes: Vec<u64> = sizes.collect();
+    let mut sizes: Vec<u64> = sizes.collect();
+    sizes.reverse();
     Case { threads: 1 + draws.below(2) as u32, ..operation.near(form, &sizes, draws) }
 }
 
