@@ -7,6 +7,7 @@ use crate::bench::Bench;
 use crate::facts::now;
 use crate::journal::{self, Journal};
 use roofline_conductor::checks::Checks;
+use roofline_conductor::stage::available_cores;
 use roofline_core::case::Case;
 use roofline_core::mutants::{calibrate, forms, policed};
 use roofline_core::ops::{OPERATIONS, Operation};
@@ -153,7 +154,9 @@ fn draw_case(operation: &'static Operation, form: &Case, draws: &mut Draws) -> C
     });
     let mut sizes: Vec<u64> = sizes.collect();
     sizes.reverse();
-    Case { threads: 1 + draws.below(2) as u32, ..operation.near(form, &sizes, draws) }
+    // A machine of one core has rows of one thread.
+    let threads = (1 + draws.below(2) as u32).min(available_cores().len() as u32);
+    Case { threads, ..operation.near(form, &sizes, draws) }
 }
 
 /// Computes one precision lower: emulated for every operation, and by kernels that do.
