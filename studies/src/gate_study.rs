@@ -18,34 +18,17 @@ use std::io;
 use std::time::{Duration, Instant};
 
 /// What is asked for on the command line.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct Settings {
+    /// End after so many cases of every operation and precision
+    #[arg(long, default_value_t = 200)]
     pub rounds: u64,
+    /// Begin with this round instead of the one after the last of the journal
+    #[arg(long)]
     pub first: Option<u64>,
-    pub minutes: u64,
-}
-
-pub const HELP: &str = "cargo xtask gate-study [OPTIONS]
-  --rounds N       end after so many cases of every operation and precision (200)
-  --first N        begin with this round (the one after the last of the journal)
-  --minutes N      end after so long (60)";
-
-impl Settings {
-    pub fn parse(arguments: &[String]) -> Result<Settings, String> {
-        let mut settings = Settings { rounds: 200, first: None, minutes: 60 };
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().ok_or_else(|| format!("`{word}` needs a value\n{HELP}"))?;
-            let number = value.parse().map_err(|_| format!("`{word} {value}` is no number\n{HELP}"))?;
-            match word.as_str() {
-                "--rounds" => settings.rounds = number,
-                "--first" => settings.first = Some(number),
-                "--minutes" => settings.minutes = number,
-                other => return Err(format!("there is no option `{other}`\n{HELP}")),
-            }
-        }
-        Ok(settings)
-    }
+    /// End after so long
+    #[arg(long, default_value_t = 60)]
+    pub minutes: u32,
 }
 
 /// One case of every operation and precision: a line of the journal.
@@ -79,7 +62,7 @@ pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> 
     let journal = Journal::<Round>::open("gate-study")?;
     let bench = Bench::new()?;
     let offers = bench.offers()?;
-    let deadline = Instant::now() + Duration::from_secs(60 * settings.minutes);
+    let deadline = Instant::now() + Duration::from_secs(60) * settings.minutes;
     let next = journal.lines()?.iter().map(|round| round.number + 1).max().unwrap_or(0);
     let first = settings.first.unwrap_or(next);
     for number in first.. {

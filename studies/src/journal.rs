@@ -38,7 +38,11 @@ impl<L: Line> Journal<L> {
         let path = folder.join(format!("{name}.jsonl"));
         let journal = Journal { path, machine, revision, lines: PhantomData };
         if journal.lines()?.iter().any(|line: &L| line.revision() != journal.revision) {
-            std::fs::remove_file(&journal.path)?;
+            // Several studies may start beside each other, and another be first.
+            match std::fs::remove_file(&journal.path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
         Ok(journal)
     }

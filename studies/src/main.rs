@@ -1,6 +1,7 @@
 //! The studies of `cargo xtask` end here.
 #![forbid(unsafe_code)]
 
+use clap::Parser;
 use roofline_conductor::checks::Check;
 use std::io;
 use std::process::ExitCode;
@@ -10,9 +11,60 @@ use studies::{
     gate_mutations, gate_study, noise_study, sandbox_study, seeds_study, share_study, trust_study,
 };
 
+/// A study, as it is asked for.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask", disable_help_subcommand = true)]
+enum Asked {
+    /// Switches off one check of the gate at a time and sees which saboteurs get through
+    GateMutations {
+        #[arg(default_value_t = 1)]
+        seed: u64,
+        /// Of these checks alone: `wall-clock`, `poison` …
+        #[arg(value_parser = check)]
+        checks: Vec<Check>,
+    },
+    /// Random cases through the gate: no false alarm, no lower precision missed; a part at a time
+    GateStudy(gate_study::Settings),
+    /// Everyday bugs through the gate, seed after seed: none gets through
+    SeedsStudy {
+        #[arg(default_value_t = 100)]
+        count: u64,
+        #[arg(default_value_t = 1)]
+        seed: u64,
+        /// Of these alone: parts of `CASE@SABOTEUR`
+        rows: Vec<String>,
+    },
+    /// How often live comparisons are wrong, beside Criterion; a part at a time
+    NoiseStudy(noise_study::Settings),
+    /// How still shares of the limit stand while times drift
+    ShareStudy {
+        #[arg(default_value_t = 20)]
+        runs: u32,
+        #[arg(default_value_t = 60)]
+        minutes: u64,
+    },
+    /// Honest rows that are doubted, and lies that are not; a part at a time
+    TrustStudy(trust_study::Settings),
+    /// What isolation costs: one kernel inside and outside of it
+    SandboxStudy {
+        #[arg(default_value_t = 10)]
+        seconds: u64,
+        #[arg(default_value_t = 1)]
+        seed: u64,
+    },
+    /// The load that studies start beside themselves; until it is killed
+    #[command(hide = true)]
+    Load,
+}
+
+fn check(name: &str) -> Result<Check, String> {
+    let found = Check::ALL.iter().find(|check| check.name() == name).copied();
+    let names = || Check::ALL.iter().map(|check| check.name()).collect::<Vec<_>>().join(", ");
+    found.ok_or_else(|| format!("there are {}", names()))
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match run(&arguments) {
+    match run(Asked::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
@@ -23,91 +75,62 @@ fn main() -> ExitCode {
 }
 
 /// Whether the study came out as it must.
-fn run(arguments: &[String]) -> io::Result<bool> {
-    let number =
-        |at: usize, default: u64| arguments.get(at).and_then(|text| text.parse().ok()).unwrap_or(default);
-    let asks_for_help = arguments.iter().any(|argument| argument == "--help");
+fn run(asked: Asked) -> io::Result<bool> {
     let talk = |line: &str| anstream::eprintln!("{line}");
-    match arguments.first().map(String::as_str) {
-        Some("gate-mutations") => {
-            let named = |check: &&Check| {
-                arguments.len() < 3 || arguments[2..].iter().any(|name| format!("{check:?}") == *name)
-            };
-            let checks: Vec<Check> = Check::ALL.iter().filter(named).copied().collect();
-            let mutations = gate_mutations::study(&Bench::new()?, number(1, 1), &checks, talk)?;
+    match asked {
+        Asked::GateMutations { seed, checks } => {
+            let checks = if checks.is_empty() { Check::ALL } else { &checks[..] };
+            let mutations = gate_mutations::study(&Bench::new()?, seed, checks, talk)?;
             anstream::println!("{}", gate_mutations::describe(&mutations));
             Ok(mutations.misjudged.is_empty()
                 && mutations.through.values().all(|through| !through.is_empty()))
         }
-        Some("gate-study") if asks_for_help => {
-            anstream::println!("{}", gate_study::HELP);
-            Ok(true)
-        }
-        Some("gate-study") => {
-            let settings = gate_study::Settings::parse(&arguments[1..]).map_err(io::Error::other)?;
-            let (page, is_well) = gate_study::run(&settings, &command(arguments), talk)?;
+        Asked::GateStudy(settings) => {
+            let (page, is_well) = gate_study::run(&settings, &command(), talk)?;
             anstream::println!("{page}");
             Ok(is_well)
         }
-        Some("seeds-study") => {
-            let (seeds, first) = (number(1, 100), number(2, 1));
+        Asked::SeedsStudy { count, seed, rows } => {
             // A product of 2048³ takes its time where others compute as well.
             let bench = Bench::new()?.with_patience(Duration::from_secs(30));
             let named = |(name, case): &&seeds_study::Bug| {
-                arguments.len() < 4
-                    || arguments[3..].iter().any(|part| format!("{case}@{name}").contains(part))
+                rows.is_empty() || rows.iter().any(|part| format!("{case}@{name}").contains(part))
             };
             let bugs: Vec<_> = seeds_study::EVERYDAY.iter().filter(named).copied().collect();
-            let counts = seeds_study::study(&bench, &bugs, first..first + seeds, talk)?;
+            let counts = seeds_study::study(&bench, &bugs, seed..seed.saturating_add(count), talk)?;
             anstream::println!("{}", seeds_study::describe(&counts));
             Ok(counts.iter().all(|count| count.through.is_empty()))
         }
-        Some("noise-study") if asks_for_help => {
-            anstream::println!("{}", noise_study::HELP);
-            Ok(true)
-        }
-        Some("noise-study") => {
-            let settings = noise_study::Settings::parse(&arguments[1..]).map_err(io::Error::other)?;
-            let (page, outcome) = noise_study::run(&settings, &command(arguments), talk)?;
+        Asked::NoiseStudy(settings) => {
+            let (page, outcome) = noise_study::run(&settings, &command(), talk)?;
             anstream::println!("{page}");
             Ok(outcome.missed().is_empty())
         }
-        Some("share-study") => {
-            let (runs, minutes) = (number(1, 20) as u32, number(2, 60));
-            let outcome = share_study::study(runs, Duration::from_secs(60 * minutes), talk)?;
-            anstream::println!("{}", outcome.publish(&command(arguments))?);
+        Asked::ShareStudy { runs, minutes } => {
+            let outcome = share_study::study(runs, Duration::from_secs(minutes.saturating_mul(60)), talk)?;
+            anstream::println!("{}", outcome.publish(&command())?);
             Ok(outcome.is_still())
         }
-        Some("trust-study") if asks_for_help => {
-            anstream::println!("{}", trust_study::HELP);
-            Ok(true)
-        }
-        Some("trust-study") => {
-            let settings = trust_study::Settings::parse(&arguments[1..]).map_err(io::Error::other)?;
-            let (page, is_well) = trust_study::run(&settings, &command(arguments), talk)?;
+        Asked::TrustStudy(settings) => {
+            let (page, is_well) = trust_study::run(&settings, &command(), talk)?;
             anstream::println!("{page}");
             Ok(is_well)
         }
-        Some("sandbox-study") => {
-            let lines = sandbox_study::study(Duration::from_secs(number(1, 10)), number(2, 1), talk)?;
+        Asked::SandboxStudy { seconds, seed } => {
+            let lines = sandbox_study::study(Duration::from_secs(seconds), seed, talk)?;
             anstream::println!("{}", sandbox_study::describe(&lines));
             Ok(sandbox_study::is_free(&lines))
         }
-        Some("load") => {
+        Asked::Load => {
             noise_study::load::run();
             Ok(true)
         }
-        _ => Err(io::Error::other(
-            "name a study: gate-mutations [SEED [CHECK …]], gate-study [OPTIONS], seeds-study [COUNT [SEED \
-             [ROW …]]], noise-study [OPTIONS], share-study [RUNS] [MINUTES], sandbox-study [SECONDS] [SEED] or \
-             trust-study [OPTIONS]",
-        )),
     }
 }
 
-/// The command that does a study again, as one would type it.
-fn command(arguments: &[String]) -> String {
-    let quoted = |word: &String| if word.contains(' ') { format!("'{word}'") } else { word.clone() };
-    let words: Vec<String> = arguments.iter().map(quoted).collect();
+/// The command that does the study again, as one would type it.
+fn command() -> String {
+    let quoted = |word: String| if word.contains(' ') { format!("'{word}'") } else { word };
+    let words: Vec<String> = std::env::args().skip(1).map(quoted).collect();
     format!("cargo xtask {}", words.join(" "))
 }

@@ -82,95 +82,57 @@ const GOALS: [Goal; 5] = [
 const FALSE_PERCENT: usize = 1;
 
 /// How long and how broad.
-#[derive(Debug)]
+#[derive(Debug, clap::Args)]
 pub struct Settings {
-    pub tries: usize,
-    pub kinds: Vec<&'static Kind>,
-    pub budgets: Vec<u64>,
-    /// Comparisons by Criterion for each kind.
-    pub criterion: u32,
-    /// Time for the tries of all kinds, in minutes.
-    pub minutes: Option<u64>,
-    pub seed: u64,
-    /// What else the machine does meanwhile, in words.
-    pub beside: String,
-    /// A few minutes, to see that all works: nothing is published.
+    /// A few minutes, to see that all works: four tries without the long budget, and nothing is published
+    #[arg(long)]
     pub quick: bool,
-    /// A file whose page is made anew, and nothing is measured.
+    /// Tries for each kind; 100 unless told otherwise
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub tries: Option<u32>,
+    /// As many of the tries as fit into this time, shared by the kinds
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub minutes: Option<u32>,
+    #[arg(long, value_name = "KIND", value_parser = kind, value_delimiter = ',')]
+    #[arg(default_value = "short,long,mem-1t,mem-2t")]
+    pub kinds: Vec<&'static Kind>,
+    /// Times of a comparison, in seconds
+    #[arg(long = "budget", value_name = "SECONDS", value_parser = budget, value_delimiter = ',')]
+    #[arg(default_value = "1,3,10")]
+    pub budgets: Vec<u64>,
+    /// Comparisons by Criterion for each kind; as many as tries unless told otherwise
+    #[arg(long)]
+    pub criterion: Option<u32>,
+    /// Start of the random numbers
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// What else the machine does meanwhile, for the page
+    #[arg(long, default_value = "nothing that is known")]
+    pub beside: String,
+    /// Make the page beside this noise-study.jsonl anew, and measure nothing
+    #[arg(long)]
     pub from: Option<PathBuf>,
 }
 
-pub const HELP: &str = "\
-options of noise-study:
-  --quick          four tries without the long budget; publishes nothing
-  --tries N        tries for each kind, 100 unless told otherwise
-  --minutes N      as many of the tries as fit into this time, shared by the kinds
-  --kinds K,…      some of short, long, mem-1t and mem-2t
-  --budget S,…     some of 1, 3 and 10 seconds
-  --criterion N    comparisons by Criterion for each kind, as many as tries unless told otherwise
-  --seed N         start of the random numbers, 1 unless told otherwise
-  --beside TEXT    what else the machine does meanwhile, for the page
-  --from FILE      make the page beside this noise-study.jsonl anew, and measure nothing";
-
 impl Settings {
-    /// Reads the options that [`HELP`] tells of.
-    pub fn parse(arguments: &[String]) -> Result<Settings, String> {
-        let mut settings = Settings {
-            tries: 0,
-            kinds: KINDS.iter().collect(),
-            budgets: BUDGETS.to_vec(),
-            criterion: 0,
-            minutes: None,
-            seed: 1,
-            beside: "nothing that is known".to_owned(),
-            quick: false,
-            from: None,
-        };
-        let mut criterion = None;
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            let mut value = || arguments.next().ok_or_else(|| format!("`{argument}` needs a value"));
-            match argument.as_str() {
-                "--quick" => settings.quick = true,
-                "--tries" => settings.tries = positive(value()?)? as usize,
-                "--minutes" => settings.minutes = Some(positive(value()?)?),
-                "--budget" => settings.budgets = value()?.split(',').map(budget).collect::<Result<_, _>>()?,
-                "--kinds" => settings.kinds = value()?.split(',').map(kind).collect::<Result<_, _>>()?,
-                "--criterion" => criterion = Some(number(value()?)? as u32),
-                "--seed" => settings.seed = number(value()?)?,
-                "--beside" => settings.beside.clone_from(value()?),
-                "--from" => settings.from = Some(PathBuf::from(value()?)),
-                _ => return Err(format!("`{argument}` is no option of noise-study\n{HELP}")),
-            }
-        }
-        if settings.quick {
-            settings.budgets.retain(|budget| *budget < 10);
-        }
-        if settings.tries == 0 {
-            settings.tries = if settings.quick { 4 } else { 100 };
-        }
-        settings.criterion = criterion.unwrap_or(settings.tries as u32);
-        Ok(settings)
+    fn tries(&self) -> u32 {
+        self.tries.unwrap_or(if self.quick { 4 } else { 100 })
+    }
+
+    fn criterion(&self) -> u32 {
+        self.criterion.unwrap_or(self.tries())
     }
 
     fn legs(&self) -> impl Iterator<Item = Leg> {
-        LEGS.into_iter().filter(|leg| self.budgets.contains(&leg.budget))
+        let longest = if self.quick { 3 } else { u64::MAX };
+        LEGS.into_iter().filter(move |leg| self.budgets.contains(&leg.budget) && leg.budget <= longest)
     }
 
     /// Time for the tries of one kind.
     fn time(&self) -> Duration {
-        self.minutes.map_or(Duration::MAX, |minutes| {
-            Duration::from_secs(60).saturating_mul(minutes as u32) / self.kinds.len() as u32
-        })
+        self.minutes
+            .map_or(Duration::MAX, |minutes| Duration::from_secs(60) * minutes / self.kinds.len() as u32)
     }
-}
-
-fn number(text: &str) -> Result<u64, String> {
-    text.parse::<u32>().map(u64::from).map_err(|_| format!("`{text}` is no number that fits here"))
-}
-
-fn positive(text: &str) -> Result<u64, String> {
-    number(text)?.checked_sub(1).map(|less| less + 1).ok_or_else(|| format!("`{text}` is not positive"))
 }
 
 fn budget(text: &str) -> Result<u64, String> {
@@ -243,7 +205,7 @@ fn measure(
     let mut draws = Draws::new(settings.seed, 7);
     for kind in &settings.kinds {
         let start = Instant::now();
-        for number in 1..=settings.tries {
+        for number in 1..=settings.tries() {
             if start.elapsed() >= settings.time() {
                 break;
             }
@@ -258,14 +220,14 @@ fn measure(
                     kind.name,
                     leg.budget,
                     if leg.loaded { ", loaded" } else { "" },
-                    settings.tries,
+                    settings.tries(),
                     words.join(", ")
                 ));
                 tries.into_iter().try_for_each(|one| keep(Line::Try(one)))?;
             }
         }
-        if settings.criterion > 0 {
-            let rival = criterion::compare(kind, settings.criterion, study)?;
+        if settings.criterion() > 0 {
+            let rival = criterion::compare(kind, settings.criterion(), study)?;
             report(&format!(
                 "{}, Criterion: {} regressed and {} improved of {}",
                 kind.name, rival.regressed, rival.improved, rival.comparisons
@@ -342,23 +304,30 @@ fn is_different(one: &Try) -> bool {
 mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<String> {
-        text.split_whitespace().map(str::to_owned).collect()
+    fn parse(text: &str) -> Result<Settings, clap::Error> {
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            settings: Settings,
+        }
+        let words = ["noise-study"].into_iter().chain(text.split_whitespace());
+        <Line as clap::Parser>::try_parse_from(words).map(|line| line.settings)
     }
 
     #[test]
     fn settings_are_read_or_refused() {
-        let settings = Settings::parse(&words("--quick --kinds long,short")).unwrap();
-        assert_eq!((settings.tries, settings.kinds.len(), settings.budgets), (4, 2, vec![1, 3]));
-        assert_eq!(Settings::parse(&words("--tries 7 --budget 3")).unwrap().legs().count(), 2);
-        let settings =
-            Settings::parse(&words("--criterion 0 --minutes 8 --seed 5 --kinds long,short")).unwrap();
-        assert_eq!((settings.tries, settings.criterion, settings.seed), (100, 0, 5));
+        let settings = parse("--quick --kinds long,short").unwrap();
+        let budgets: Vec<u64> = settings.legs().map(|leg| leg.budget).collect();
+        assert_eq!((settings.tries(), settings.kinds.len(), budgets), (4, 2, vec![3, 3, 1]));
+        assert_eq!(parse("--tries 7 --budget 3").unwrap().legs().count(), 2);
+        let settings = parse("--criterion 0 --minutes 8 --seed 5 --kinds long,short").unwrap();
+        assert_eq!((settings.tries(), settings.criterion(), settings.seed), (100, 0, 5));
         assert_eq!(settings.time(), Duration::from_secs(240));
+        assert_eq!(parse("").unwrap().kinds.len(), KINDS.len());
         let bad =
             ["--tries", "--tries 0", "--kinds quantum", "--budget x", "--budget 2", "--seed -1", "more"];
         for bad in bad {
-            assert!(Settings::parse(&words(bad)).is_err(), "{bad}");
+            assert!(parse(bad).is_err(), "{bad}");
         }
     }
 

@@ -89,45 +89,26 @@ impl Line {
 }
 
 /// What is asked for on the command line.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct Settings {
-    pub minutes: u64,
+    /// End after so long
+    #[arg(long, default_value_t = 10)]
+    pub minutes: u32,
+    /// Draw other cases
+    #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Runners beside the built-in one: `numpy`, `torch`; folders too.
+    /// Runners beside the built-in one, and folders of runners
+    #[arg(long, value_delimiter = ',', default_value = "numpy")]
     pub runners: Vec<String>,
-    /// Tries of each lie, instead of honest rows.
+    /// So many tries of every known lie, half of them beside another load, instead of honest rows
+    #[arg(long, default_value_t = 0)]
     pub lies: u32,
-}
-
-pub const HELP: &str = "cargo xtask trust-study [OPTIONS]
-  --minutes N      end after so long (10)
-  --seed N         draw other cases
-  --runners A,B    beside the built-in runner (numpy)
-  --lies N         tries of every known lie, half of them beside another load, instead of honest rows";
-
-impl Settings {
-    pub fn parse(arguments: &[String]) -> Result<Settings, String> {
-        let mut settings = Settings { minutes: 10, seed: 1, runners: vec!["numpy".to_owned()], lies: 0 };
-        let mut words = arguments.iter();
-        while let Some(word) = words.next() {
-            let value = words.next().ok_or_else(|| format!("`{word}` needs a value\n{HELP}"))?;
-            let number = || value.parse().map_err(|_| format!("`{word} {value}` is no number\n{HELP}"));
-            match word.as_str() {
-                "--minutes" => settings.minutes = number()?,
-                "--seed" => settings.seed = number()?,
-                "--lies" => settings.lies = number()? as u32,
-                "--runners" => settings.runners = value.split(',').map(str::to_owned).collect(),
-                other => return Err(format!("there is no option `{other}`\n{HELP}")),
-            }
-        }
-        Ok(settings)
-    }
 }
 
 /// Runs until the time is over; answers with the page and whether all is as it must be.
 pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> io::Result<(String, bool)> {
     let journal = Journal::open("trust-study")?;
-    let deadline = Instant::now() + Duration::from_secs(60 * settings.minutes);
+    let deadline = Instant::now() + Duration::from_secs(60) * settings.minutes;
     if settings.lies > 0 {
         try_lies(settings, &journal, deadline, &mut report)?;
     } else {

@@ -44,38 +44,38 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "gate-mutations",
-        about: "switch off one check of the gate at a time and see which saboteurs get through (`SEED`)",
-        run: study::mutations,
+        about: "switch off one check of the gate at a time and see which saboteurs get through",
+        run: |arguments| study::run("gate-mutations", arguments),
     },
     Verb {
         name: "gate-study",
-        about: "random cases through the gate: no false alarm, no lower precision missed (`--help`)",
-        run: study::study,
+        about: "random cases through the gate: no false alarm, no lower precision missed",
+        run: |arguments| study::run("gate-study", arguments),
     },
     Verb {
         name: "seeds-study",
-        about: "everyday bugs through the gate, seed after seed: none gets through (`COUNT SEED ROW …`)",
-        run: study::seeds,
+        about: "everyday bugs through the gate, seed after seed: none gets through",
+        run: |arguments| study::run("seeds-study", arguments),
     },
     Verb {
         name: "noise-study",
-        about: "how often live comparisons are wrong, a part at a time (`--help`)",
-        run: study::noise,
+        about: "how often live comparisons are wrong, a part at a time",
+        run: |arguments| study::run("noise-study", arguments),
     },
     Verb {
         name: "share-study",
-        about: "how still shares of the limit stand while times drift (`RUNS MINUTES`)",
-        run: study::share,
+        about: "how still shares of the limit stand while times drift",
+        run: |arguments| study::run("share-study", arguments),
     },
     Verb {
         name: "trust-study",
-        about: "honest rows that are doubted, and lies that are not, a part at a time (`--help`)",
-        run: study::trust,
+        about: "honest rows that are doubted, and lies that are not, a part at a time",
+        run: |arguments| study::run("trust-study", arguments),
     },
     Verb {
         name: "sandbox-study",
-        about: "what isolation costs: one kernel inside and outside of it (`SECONDS SEED`)",
-        run: study::sandbox,
+        about: "what isolation costs: one kernel inside and outside of it",
+        run: |arguments| study::run("sandbox-study", arguments),
     },
 ];
 
@@ -104,5 +104,5 @@ fn main() -> ExitCode {
 
 fn help() -> String {
     let rows: Vec<String> = VERBS.iter().map(|verb| format!("  {:14} {}", verb.name, verb.about)).collect();
-    format!("usage: cargo xtask VERB\n\n{}", rows.join("\n"))
+    format!("usage: cargo xtask VERB\n\n{}\n\nstudies tell their options by --help", rows.join("\n"))
 }

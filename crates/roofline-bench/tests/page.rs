@@ -139,6 +139,7 @@ impl Example {
         cargo
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
+            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
             .env("ROOFLINE_LOCK", "roofline-bench-page")
             .env_remove("RUSTFLAGS");
         let Output { status, stdout, stderr } = cargo.output().expect("cargo starts");
