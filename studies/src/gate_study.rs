@@ -120,12 +120,11 @@ pub fn cases(round: u64) -> Vec<Case> {
     cases
 }
 
-/// A case of small primes, ones, tile sizes and their neighbours, or of anything up to a few hundred; the last axis
-/// may be long, the others are shorter where there would be more than 32,768 elements.
+/// A case of small primes, ones, tile sizes and their neighbours, or of anything up to a few hundred. The last axes are
+/// drawn first: the others are shorter where there would be too many elements for a study of hundreds of rounds.
 fn draw_case(operation: &'static Operation, form: &Case, draws: &mut Draws) -> Case {
     const NASTY: [u64; 16] = [1, 2, 3, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 129, 257];
-    const MOST: u64 = 1 << 15;
-    let mut room = MOST;
+    let mut room = 1 << 15;
     let sizes = operation.axes.iter().rev().map(|_| {
         let size = match draws.below(3) {
             0 => 1 + draws.below(700),

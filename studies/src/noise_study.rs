@@ -94,11 +94,11 @@ pub struct Settings {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     pub minutes: Option<u32>,
     #[arg(long, value_name = "KIND", value_parser = kind, value_delimiter = ',')]
-    #[arg(default_value = "short,long,mem-1t,mem-2t")]
+    #[arg(default_values = KINDS.map(|kind| kind.name))]
     pub kinds: Vec<&'static Kind>,
     /// Times of a comparison, in seconds
     #[arg(long = "budget", value_name = "SECONDS", value_parser = budget, value_delimiter = ',')]
-    #[arg(default_value = "1,3,10")]
+    #[arg(default_values_t = BUDGETS)]
     pub budgets: Vec<u64>,
     /// Comparisons by Criterion for each kind; as many as tries unless told otherwise
     #[arg(long)]
