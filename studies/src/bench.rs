@@ -123,9 +123,9 @@ impl Bench {
             ..Options::new(self.program.clone(), self.runners.clone(), limits, seed)
         };
         let facts = RunFacts { run: "study".to_owned(), machine: String::new() };
-        let mut records = Kept(Vec::new());
-        match conduct(&plan, &options, &facts, &[], &mut records)? {
-            Finish::Complete => Ok(records.0),
+        let mut kept = Kept::default();
+        match conduct(&plan, &options, &facts, &[], &mut kept)? {
+            Finish::Complete => Ok(kept.records),
             Finish::Interrupted | Finish::OutOfTime => Err(io::ErrorKind::Interrupted.into()),
         }
     }
@@ -152,14 +152,20 @@ fn reads_back<T: Serialize + DeserializeOwned + PartialEq>(document: &T) -> io::
     if again == *document { Ok(()) } else { Err(io::Error::other("a document reads back as another")) }
 }
 
-/// Keeps the records of a run.
-pub(crate) struct Kept(pub(crate) Vec<Record>);
+/// Keeps what a run found.
+#[derive(Default)]
+pub(crate) struct Kept {
+    pub(crate) records: Vec<Record>,
+    pub(crate) turns: Vec<Turn>,
+}
 
 impl Observer for Kept {
     fn begin(&mut self, _step: Step, _case: &Case) {}
 
     fn turn(&mut self, turn: &Turn) -> io::Result<()> {
-        reads_back(turn)
+        reads_back(turn)?;
+        self.turns.push(turn.clone());
+        Ok(())
     }
 
     fn end(&mut self, _case: &Case) -> io::Result<()> {
@@ -168,7 +174,7 @@ impl Observer for Kept {
 
     fn record(&mut self, record: Record) -> io::Result<()> {
         reads_back(&record)?;
-        self.0.push(record);
+        self.records.push(record);
         Ok(())
     }
 

@@ -45,7 +45,7 @@ enum Asked {
     },
     /// Honest rows that are doubted, and lies that are not; a part at a time
     TrustStudy(trust_study::Settings),
-    /// What isolation costs: one kernel inside and outside of it
+    /// What isolation costs, one kernel inside and outside of it, and what a conversation takes
     SandboxStudy {
         #[arg(default_value_t = 10)]
         seconds: u64,

@@ -1,4 +1,5 @@
-//! What isolation costs: one kernel inside and outside of it, as two rows of one case.
+//! What isolation costs: one kernel inside and outside of it, as two rows of one case; and what a conversation with it
+//! takes.
 
 use crate::bench::{Kept, build};
 use crate::noise_study::KINDS;
@@ -8,6 +9,8 @@ use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
 use roofline_core::record::Record;
+use roofline_core::stats::median;
+use roofline_core::units::Seconds;
 use roofline_core::verdict::Ratio;
 use std::io;
 use std::path::Path;
@@ -15,6 +18,9 @@ use std::time::Duration;
 
 /// A difference that isolation may make at most.
 const MOST: f64 = 0.003;
+
+/// What a visit may take besides its launches.
+const LONGEST_CONVERSATION: Seconds = Seconds(100e-6);
 
 /// The hub, inside; and the same code under another name, inside and outside.
 const HUB: &str = "knob/a";
@@ -28,6 +34,8 @@ pub struct Line {
     /// Speed outside over speed inside; and, as a control, of the same code inside over inside.
     outside: Result<Ratio, String>,
     inside: Result<Ratio, String>,
+    /// A visit without a launch, inside, by the conductor's clock.
+    conversation: Option<Seconds>,
 }
 
 /// Measures every kind once, with `budget` for each comparison.
@@ -57,28 +65,38 @@ pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::R
             ..Options::new(binaries.join("roofline"), vec![inside.clone(), outside.clone()], limits, seed)
         };
         let facts = RunFacts { run: "sandbox-study".to_owned(), machine: String::new() };
-        let mut kept = Kept(Vec::new());
+        let mut kept = Kept::default();
         if conduct(&plan, &options, &facts, &[], &mut kept)? == Finish::Interrupted {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let ratio = |runner: &str| {
             let own = |record: &&Record| record.implementation == OTHER && record.provenance.runner == runner;
-            let record = kept.0.iter().find(own).ok_or("no record")?;
+            let record = kept.records.iter().find(own).ok_or("no record")?;
             let comparison = record.rounds.as_ref().and_then(|rounds| rounds.comparison());
             comparison
                 .map(|comparison| comparison.speed)
                 .ok_or_else(|| format!("{}: {}", record.status, record.why))
         };
-        let line = Line { kind: kind.name, outside: ratio(OUTSIDE), inside: ratio(&inside.name) };
+        let lanes = kept.turns.iter().flat_map(|turn| &turn.lanes).filter(|lane| lane.runner == inside.name);
+        let empty: Vec<f64> = lanes.flat_map(|lane| &lane.account.empty).map(|visit| visit.wall).collect();
+        let line = Line {
+            kind: kind.name,
+            outside: ratio(OUTSIDE),
+            inside: ratio(&inside.name),
+            conversation: median(&empty).map(Seconds),
+        };
         report(&describe(std::slice::from_ref(&line)));
         lines.push(line);
     }
     Ok(lines)
 }
 
-/// Whether every kind is as fast inside as outside, as far as its interval tells.
+/// Whether every kind is as fast inside as outside, as far as its interval tells, and soon answered.
 pub fn is_free(lines: &[Line]) -> bool {
-    lines.iter().all(|line| line.outside.as_ref().is_ok_and(|ratio| verdict(ratio) == WITHIN))
+    lines.iter().all(|line| {
+        line.outside.as_ref().is_ok_and(|ratio| verdict(ratio) == WITHIN)
+            && line.conversation.is_some_and(|time| time.0 < LONGEST_CONVERSATION.0)
+    })
 }
 
 const WITHIN: &str = "within";
@@ -108,10 +126,11 @@ pub fn describe(lines: &[Line]) -> String {
     };
     let line = |line: &Line| {
         format!(
-            "{:<7} outside over inside: {}; inside over inside: {}",
+            "{:<7} outside over inside: {}; inside over inside: {}; conversation {}",
             line.kind,
             show(&line.outside),
-            show(&line.inside)
+            show(&line.inside),
+            line.conversation.map_or_else(|| "unknown".to_owned(), |time| time.to_string())
         )
     };
     lines.iter().map(line).collect::<Vec<_>>().join("\n")

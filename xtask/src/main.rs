@@ -74,7 +74,7 @@ const VERBS: &[Verb] = &[
     },
     Verb {
         name: "sandbox-study",
-        about: "what isolation costs: one kernel inside and outside of it",
+        about: "what isolation costs: one kernel inside and outside of it, and what a conversation takes",
         run: |arguments| study::run("sandbox-study", arguments),
     },
 ];
