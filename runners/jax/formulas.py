@@ -37,6 +37,7 @@ for operation, function in {
     offer(operation, function)
 
 offer_flushing("softmax", partial(jax.nn.softmax, axis=-1))
+offer_flushing("softmax-axis", partial(jax.nn.softmax, axis=1))
 offer_flushing("softmax.columns", partial(jax.nn.softmax, axis=0))
 
 for form, axis in {"": 1, ".columns": 0, ".all": None}.items():
@@ -80,8 +81,8 @@ def axpy(x, y, a):
 
 def focal(p, t, alpha, gamma):
     """The formula of the focal loss."""
-    chance, weight = jnp.where(t == 1, p, 1 - p), jnp.where(t == 1, alpha, 1 - alpha)
-    return -weight * (1 - chance) ** gamma * jnp.log(chance)
+    chance = jnp.where(t == 1, p, 1 - p)
+    return -alpha * (1 - chance) ** gamma * jnp.log(chance)
 
 
 def batch_norm(x, mean, var, w, b, eps):

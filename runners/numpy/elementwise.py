@@ -151,12 +151,11 @@ def gelu_factor(x, work):
 
 @offer("ufunc", "focal", params=["alpha", "gamma"])
 def focal(job: Job):
-    """The formula, a pass over memory for each step; numpy.take for the class's weight."""
+    """The formula, a pass over memory for each step."""
     p, t, y = job.arrays()
     alpha, gamma = job.params["alpha"], job.params["gamma"]
     chance = wide(job, y)
-    rest, weight = (scratch(job, y.shape, chance.dtype) for _ in range(2))
-    is_true, weights = scratch(job, y.shape, bool), np.array([alpha - 1, -alpha], chance.dtype)
+    rest, is_true = scratch(job, y.shape, chance.dtype), scratch(job, y.shape, bool)
 
     def run():
         np.not_equal(t, 0, out=is_true)
@@ -166,8 +165,7 @@ def focal(job: Job):
         np.power(rest, gamma, out=rest)
         np.log(chance, out=chance)
         np.multiply(rest, chance, out=rest)
-        np.take(weights, t, out=weight, mode="clip")
-        np.multiply(rest, weight, out=y)
+        np.multiply(rest, -alpha, out=y)
 
     return run
 

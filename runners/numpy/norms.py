@@ -7,7 +7,7 @@ from common import Job, accumulator, offer, scratch, wide
 from elementwise import gelu_factor
 
 
-@offer("ufunc", "softmax softmax.columns softmax.masked")
+@offer("ufunc", "softmax softmax.columns softmax.masked softmax-axis")
 def softmax(job: Job):
     """Maximum, difference, exponential, sum, quotient: a pass over memory each."""
     x, y = job.arrays()

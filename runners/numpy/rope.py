@@ -25,6 +25,22 @@ def rope(job: Job):
     return run
 
 
+@offer("ufunc", "rope-tables", params=["base"])
+def rope_tables(job: Job):
+    """Angles in f64, numpy.cos and numpy.sin."""
+    positions, cos, sin = job.arrays()
+    half = cos.shape[-1]
+    frequency = job.params["base"] ** (-np.arange(half) / half)
+    angle, wave = (scratch(job, cos.shape, np.float64) for _ in range(2))
+
+    def run():
+        np.multiply(positions[:, None], frequency, out=angle)
+        np.copyto(cos, np.cos(angle, out=wave), casting="same_kind")
+        np.copyto(sin, np.sin(angle, out=wave), casting="same_kind")
+
+    return run
+
+
 @offer(
     "ufunc",
     "rope.cached rope.interleaved-cached rope.cached-in-place rope.interleaved-cached-in-place",

@@ -46,6 +46,7 @@ offer_operator("cos", "Cos", ["f32", "f16"])
 offer_operator("gelu", "Gelu", ["f32", "f16"], approximate="none")
 offer_operator("gelu-tanh", "Gelu", ["f32", "f16"], approximate="tanh")
 offer_operator("softmax", "Softmax", FLOATS, axis=-1)
+offer_operator("softmax-axis", "Softmax", FLOATS, axis=1)
 offer_operator("softmax.columns", "Softmax", FLOATS, axis=0)
 for form, axis in {"": -1, ".columns": 0}.items():
     offer_operator(f"log-softmax{form}", "LogSoftmax", ["f32", "f16"], axis=axis)

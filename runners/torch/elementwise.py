@@ -89,9 +89,8 @@ def gelu_quick(x):
 
 def focal(p, t, alpha, gamma):
     """The focal loss."""
-    is_true, alpha = t == 1, torch.full((), alpha, dtype=p.dtype, device=p.device)
-    chance, weight = torch.where(is_true, p, 1 - p), torch.where(is_true, alpha, 1 - alpha)
-    return -weight * (1 - chance) ** gamma * torch.log(chance)
+    chance = torch.where(t == 1, p, 1 - p)
+    return -alpha * (1 - chance) ** gamma * torch.log(chance)
 
 
 def batch_norm(x, mean, var, w, b, eps):

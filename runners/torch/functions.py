@@ -19,6 +19,7 @@ for form, axis in AXES.items():
     offer(f"logsumexp{form}", partial(torch.logsumexp, dim=axis), eager=WIDE, out=True, scalar=whole)
 
 offer("softmax", partial(torch.softmax, dim=-1), out=True)
+offer("softmax-axis", partial(torch.softmax, dim=1), eager=WIDE, out=True)
 offer("softmax.columns", partial(torch.softmax, dim=0), eager=WIDE, out=True)
 offer("log-softmax", partial(torch.log_softmax, dim=-1), eager=WIDE, out=True)
 offer("log-softmax.columns", partial(torch.log_softmax, dim=0), out=True)

@@ -2,8 +2,8 @@
 
 use crate::bench::RESERVED;
 use crate::mistake::Mistake;
+use roofline_core::names::is_kebab;
 use roofline_core::nearest::nearest;
-use roofline_core::protocol::is_kebab;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -9,8 +9,8 @@ use crate::{reference, run};
 use clap::Parser;
 use roofline_conductor::keeper;
 use roofline_core::case::Case;
+use roofline_core::names::is_kebab;
 use roofline_core::ops;
-use roofline_core::protocol::is_kebab;
 use roofline_runner::Entry;
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use roofline_core::arithmetic::Arithmetic;
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
-use roofline_core::ops::{
+use roofline_core::operation::{
     self, Axis, Elements, Expected, Judged, Param, Problem, RateUnit, Reach, Variant, Work,
 };
 use roofline_core::precision::Precision;
@@ -80,7 +80,7 @@ pub(crate) struct Own {
     pub(crate) may_be_nan: bool,
     pub(crate) reference: fn(&Problem, &[usize]) -> Vec<Expected>,
     /// The row for the core, whose reference asks that process.
-    pub(crate) row: fn() -> ops::Operation,
+    pub(crate) row: fn() -> operation::Operation,
 }
 
 impl Own {
@@ -89,8 +89,8 @@ impl Own {
     }
 }
 
-fn row<O: Operation>() -> ops::Operation {
-    ops::Operation {
+fn row<O: Operation>() -> operation::Operation {
+    operation::Operation {
         name: O::NAME,
         also: &[],
         about: O::ABOUT,

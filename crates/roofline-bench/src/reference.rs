@@ -8,7 +8,7 @@
 use crate::operation::Own;
 use roofline_core::case::Case;
 use roofline_core::fill::Fill;
-use roofline_core::ops::{Expected, Problem};
+use roofline_core::operation::{Expected, Problem};
 use roofline_core::tensor::View;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};

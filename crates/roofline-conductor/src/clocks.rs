@@ -8,7 +8,7 @@
 //! difference between a visit and an empty one. No time is ever adjusted; a claim that is below what the
 //! clocks allow ends the row.
 
-use crate::shape::Shape;
+use crate::shape::{MANY, Shape};
 use roofline_core::case::Case;
 use roofline_core::stats::{median, quantile, quantile_interval, t_interval};
 use roofline_core::turn::{Account, Clocked};
@@ -28,11 +28,17 @@ const UNCLAIMED_SHARE: f64 = 0.025;
 const MOST_MORE: f64 = 0.08;
 const SURELY_MORE: f64 = 0.03;
 
+/// Seconds that a visit of many times the launches may take longer by itself: the conductor's core goes to sleep
+/// meanwhile, and waking it costs the runner.
+const SLEPT: f64 = 60e-6;
+
 /// What is usual for the kind of runner: nobody explains more of a visit by its conversation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Habits {
     /// Most that an empty visit counts for.
     pub conversation: Duration,
+    /// What it may take besides twice the time of an empty visit to a process of the house.
+    pub more: Duration,
     /// What a visit that has computed takes longer to answer than an empty one: caches are cold then.
     pub chill: Duration,
     /// What a copy takes besides moving bytes, and one of many to where a kernel works in place.
@@ -41,14 +47,21 @@ pub struct Habits {
 }
 
 impl Habits {
+    /// Most that an empty visit counts for where one to a process of the house takes so long.
+    fn beside(&self, trusted: f64) -> f64 {
+        2.0 * trusted + self.more.as_secs_f64()
+    }
+
     pub const NATIVE: Habits = Habits {
         conversation: Duration::from_micros(150),
+        more: Duration::from_micros(30),
         chill: Duration::from_micros(40),
-        copy: Duration::from_micros(20),
+        copy: Duration::from_micros(8),
         restore: Duration::from_micros(2),
     };
     pub const INTERPRETED: Habits = Habits {
         conversation: Duration::from_micros(400),
+        more: Duration::from_micros(250),
         chill: Duration::from_micros(200),
         copy: Duration::from_micros(250),
         restore: Duration::from_micros(10),
@@ -74,8 +87,14 @@ pub enum Doubt {
 }
 
 /// Holds the claims of a lane against both clocks; `cpu_tells` where one thread does all the work. Without
-/// `habits` nothing is known of what a visit takes besides its launches.
-pub fn hold(account: &Account, shape: Shape, habits: Option<Habits>, cpu_tells: bool) -> Result<Held, Doubt> {
+/// `habits`, and empty visits to a process that can be trusted, nothing is known of what a visit takes besides its
+/// launches.
+pub fn hold(
+    account: &Account,
+    shape: Shape,
+    habits: Option<(Habits, &[Clocked])>,
+    cpu_tells: bool,
+) -> Result<Held, Doubt> {
     let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
     let Some(claim) = median(&claims) else { return Ok(Held::default()) };
     let clocks =
@@ -83,12 +102,19 @@ pub fn hold(account: &Account, shape: Shape, habits: Option<Habits>, cpu_tells: 
     let mut shown = [None; 2];
     for (shown, of_wall) in shown.iter_mut().zip([true, false]) {
         for clock in clocks(of_wall) {
-            let hidden = slope(account, clock, shape, claim)?;
+            let hidden = slope(account, &account.doubled, 1, clock, shape, claim)?;
+            slope(account, &account.many, MANY - 1, clock, shape, claim)?;
             shown.get_or_insert(hidden);
         }
     }
     for clock in clocks(true).chain(clocks(false)).filter(|clock| clock.is_constant) {
-        habits.map_or(Ok(()), |habits| constant(account, clock, shape, claim, habits))?;
+        let Some((habits, trusted)) = habits else { break };
+        constant(account, &account.plain, clock, shape, claim, habits, trusted)?;
+        // Launches on new values stand alone, and are held as such.
+        let claims: Vec<f64> = account.renewed.iter().map(|visit| visit.claimed).collect();
+        if let Some(claim) = median(&claims) {
+            constant(account, &account.renewed, clock, Shape::ONE, claim, habits, trusted)?;
+        }
     }
     let by_slope = shown.iter().flatten().any(Option::is_some);
     let [wall, cpu] =
@@ -180,21 +206,29 @@ const CLOCKS: &[Clock] = &[
     },
 ];
 
-/// Seconds a launch that are not claimed, by visits of n and 2n launches.
-fn slope(account: &Account, clock: &Clock, shape: Shape, claim: f64) -> Result<Option<f64>, Doubt> {
-    let launches = f64::from(shape.timed().max(1));
+/// Seconds a launch that are not claimed, by visits of the shape and of `times` its launches more.
+fn slope(
+    account: &Account,
+    more: &[Clocked],
+    times: u32,
+    clock: &Clock,
+    shape: Shape,
+    claim: f64,
+) -> Result<Option<f64>, Doubt> {
+    let launches = f64::from(shape.timed().max(1).saturating_mul(times));
+    let slack = if times > 1 { clock.slack.max(SLEPT) } else { clock.slack };
     let warmup = f64::from(shape.warmup);
     // Launches that are not timed count as the others of their visit, which take less the more of them there are where
     // caches warm up; or they do not count, as there are equally many in both. A lie about launches shows either way.
     let apart = |counted: f64| {
         let read = |visit: &Clocked| (clock.read)(visit) + counted * visit.claimed;
         let plain: Vec<f64> = account.plain.iter().map(read).collect();
-        let doubled: Vec<f64> = account.doubled.iter().map(read).collect();
-        difference(&plain, &doubled, clock.quantile)
+        let more: Vec<f64> = more.iter().map(read).collect();
+        difference(&plain, &more, clock.quantile)
     };
     let Some((own, uncounted)) = apart(0.0).zip(apart(warmup)) else { return Ok(None) };
     let [hidden, for_sure] =
-        [own.0.min(uncounted.0), own.1.min(uncounted.1)].map(|seconds| (seconds - clock.slack) / launches);
+        [own.0.min(uncounted.0), own.1.min(uncounted.1)].map(|seconds| (seconds - slack) / launches);
     if hidden > clock.least * (claim + hidden) && for_sure > clock.sure * claim {
         let (claim, shown) = (Seconds(claim), Seconds(claim + hidden));
         return Err(Doubt::Slope(format!("claims {claim} a launch where {} shows {shown}", clock.name)));
@@ -203,10 +237,20 @@ fn slope(account: &Account, clock: &Clock, shape: Shape, claim: f64) -> Result<O
 }
 
 /// Refuses work that is done once a visit, when nobody is timing.
-fn constant(account: &Account, clock: &Clock, shape: Shape, claim: f64, habits: Habits) -> Result<(), Doubt> {
-    let empty: Vec<f64> = account.empty.iter().map(clock.read).collect();
-    let plain: Vec<f64> = account.plain.iter().map(clock.read).collect();
-    let usual = quantile(&empty, clock.quantile).unwrap_or(0.0).clamp(0.0, habits.conversation.as_secs_f64());
+fn constant(
+    account: &Account,
+    visits: &[Clocked],
+    clock: &Clock,
+    shape: Shape,
+    claim: f64,
+    habits: Habits,
+    trusted: &[Clocked],
+) -> Result<(), Doubt> {
+    let read = |visits: &[Clocked]| -> Vec<f64> { visits.iter().map(clock.read).collect() };
+    let (empty, plain) = (read(&account.empty), read(visits));
+    let most = quantile(&read(trusted), clock.quantile).map_or(f64::INFINITY, |time| habits.beside(time));
+    let usual = quantile(&empty, clock.quantile).unwrap_or(0.0);
+    let usual = usual.clamp(0.0, habits.conversation.as_secs_f64().min(most.max(0.0)));
     let (unclaimed, least) = (quantile(&plain, clock.quantile), least_quantile(&plain, clock.quantile));
     let (Some(unclaimed), Some(least)) = (unclaimed, least) else { return Ok(()) };
     // The first launches after a pause take up to twice as long as those that are timed.
@@ -259,17 +303,20 @@ pub fn hold_growth(account: &Account) -> Result<(), String> {
     }
 }
 
-/// Refuses claims for the visits that count below those for visits of twice as many launches, which do not.
+/// Refuses claims for visits below those for visits of more launches.
 pub fn hold_claims(account: &Account) -> Result<(), String> {
-    let more = median(&account.among_many).filter(|_| account.among_many.len() >= FEWEST_SETS);
-    let for_sure = t_interval(&account.among_many, ALPHA).map(|interval| interval.mean - interval.half);
-    match more.zip(for_sure).filter(|(more, sure)| *more > MOST_MORE && *sure > SURELY_MORE) {
-        Some((more, _)) => {
+    for (among, times) in [(&account.among_twice, 2), (&account.among_many, MANY)] {
+        let more = median(among).filter(|_| among.len() >= FEWEST_SETS);
+        let for_sure = t_interval(among, ALPHA).map(|interval| interval.mean - interval.half);
+        let found = more.zip(for_sure).filter(|(more, sure)| *more > MOST_MORE && *sure > SURELY_MORE);
+        if let Some((more, _)) = found {
             let more = 100.0 * more.exp_m1();
-            Err(format!("claims {more:.0} % more for a launch where twice as many are asked for"))
+            return Err(format!(
+                "claims {more:.0} % more for a launch where {times} times as many are asked for"
+            ));
         }
-        None => Ok(()),
     }
+    Ok(())
 }
 
 /// Refuses a copy of a fresh output that takes longer than copying it: work may hide there.
@@ -337,9 +384,9 @@ mod tests {
 
     #[test]
     fn an_honest_clock_is_believed_and_a_lie_of_a_tenth_is_not() {
-        let held = hold(&account(1.0, 0.0), SHAPE, Some(Habits::NATIVE), true).unwrap();
+        let held = hold(&account(1.0, 0.0), SHAPE, Some((Habits::NATIVE, &[])), true).unwrap();
         assert!(held.by_slope && (held.wall.unwrap().0 - 20e-6).abs() < 1e-6, "{held:?}");
-        let doubt = hold(&account(0.9, 0.0), SHAPE, Some(Habits::NATIVE), true).unwrap_err();
+        let doubt = hold(&account(0.9, 0.0), SHAPE, Some((Habits::NATIVE, &[])), true).unwrap_err();
         assert!(matches!(&doubt, Doubt::Slope(why) if why.contains("claims 18.0 µs")), "{doubt:?}");
     }
 
@@ -352,7 +399,7 @@ mod tests {
         for (index, visit) in fickle.doubled.iter_mut().enumerate().filter(|(index, _)| index % 5 < 2) {
             *visit = visits(index + 1, 20, 0.5, 0.0)[index];
         }
-        assert!(matches!(hold(&fickle, SHAPE, Some(Habits::NATIVE), true), Err(Doubt::Slope(_))));
+        assert!(matches!(hold(&fickle, SHAPE, Some((Habits::NATIVE, &[])), true), Err(Doubt::Slope(_))));
     }
 
     #[test]
@@ -378,7 +425,7 @@ mod tests {
             ..Account::default()
         };
         let shape = Shape { warmup: 1, samples: 1, batch: 1 };
-        assert!(hold(&account, shape, Some(Habits::NATIVE), true).unwrap().by_slope);
+        assert!(hold(&account, shape, Some((Habits::NATIVE, &[])), true).unwrap().by_slope);
     }
 
     #[test]
@@ -394,7 +441,7 @@ mod tests {
 
     #[test]
     fn work_after_the_last_sample_does_not_grow_and_is_seen() {
-        let doubt = hold(&account(1.0, 300e-6), SHAPE, Some(Habits::NATIVE), true).unwrap_err();
+        let doubt = hold(&account(1.0, 300e-6), SHAPE, Some((Habits::NATIVE, &[])), true).unwrap_err();
         assert!(matches!(doubt, Doubt::Constant(_)), "{doubt:?}");
     }
 
@@ -412,7 +459,7 @@ mod tests {
     #[test]
     fn few_visits_say_nothing_and_copies_are_bounded() {
         let few = Account { plain: visits(2, 10, 0.1, 1.0), ..Account::default() };
-        assert!(!hold(&few, SHAPE, Some(Habits::NATIVE), true).unwrap().by_slope);
+        assert!(!hold(&few, SHAPE, Some((Habits::NATIVE, &[])), true).unwrap().by_slope);
         let copies = Account { copies: vec![300e-6; 20], ..Account::default() };
         assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE.copy).is_ok());
         assert!(hold_copies(&copies, Duration::from_micros(10), Habits::NATIVE.copy).is_err());

@@ -12,8 +12,8 @@ use roofline_core::case::{Cache, Case, Device};
 use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::definition::definition;
 use roofline_core::mutants::self_test;
-use roofline_core::ops::Judged;
-use roofline_core::own::{Declarer, Own, check_reach};
+use roofline_core::operation::Judged;
+use roofline_core::operation::own::{Declarer, Own, check_reach};
 use roofline_core::philox::Draws;
 use roofline_core::record::{Evidence, Gate, Provenance, Record, Rounds, SCHEMA, Status};
 use roofline_core::turn::Turn;
@@ -175,6 +175,7 @@ impl Run<'_> {
                 }
             }
             proof::release_all(stage, &mut lanes, &instance)?;
+            lanes.iter_mut().for_each(Lane::not_timed);
         }
         for lane in &mut lanes {
             self.record(planned, lane, None)?;

@@ -17,7 +17,7 @@ use roofline_core::case::Case;
 use roofline_core::condition::Condition;
 use roofline_core::fill::Fill;
 use roofline_core::judge::{Judgement, judge};
-use roofline_core::ops::{Expected, Judged};
+use roofline_core::operation::{Expected, Judged};
 use roofline_core::philox::Draws;
 use roofline_core::record::Status;
 use roofline_core::tensor::View;
@@ -178,7 +178,7 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
                 continue;
             }
             let is_first = number == 0;
-            let own = lane.condition.flushes_denormals.then(|| exam.of_flushed(shape));
+            let own = exam.of_lane(lane, shape);
             let exam = own.as_ref().unwrap_or(&exam);
             let sat =
                 lane.attempt(stage, &place, |lane, stage| sit(stage, lane, &instance, exam, is_first))?;
@@ -219,6 +219,8 @@ pub struct Exam {
     /// By output.
     questions: Vec<Questions>,
     inputs: u64,
+    /// Whether denormals may be taken for zero.
+    flushes: bool,
 }
 
 /// Elements of one output, in ascending order.
@@ -237,19 +239,28 @@ impl Exam {
             let expected = reference(instance, fill, output, &wanted)?;
             questions.push(Questions { wanted, expected });
         }
-        Ok(Exam { fill, questions, inputs: instance.hash_inputs() })
+        Ok(Exam { fill, questions, inputs: instance.hash_inputs(), flushes: false })
     }
 
-    /// The same for a kernel that takes denormals for zero, and may: what underflows is lost whole.
-    fn of_flushed(&self, case: &Case) -> Exam {
-        let lost = flushed(case.precision.accumulator);
-        let widen = |expected: &Expected| Expected { soft: expected.soft + lost, ..*expected };
+    /// The same for a kernel that takes denormals for zero, and may.
+    pub fn of_lane(&self, lane: &Lane, case: &Case) -> Option<Exam> {
         let questions = self.questions.iter().map(|questions| Questions {
-            expected: questions.expected.iter().map(widen).collect(),
+            expected: widened(questions.expected.clone(), case, true),
             wanted: questions.wanted.clone(),
         });
-        Exam { questions: questions.collect(), ..*self }
+        lane.condition.flushes_denormals.then(|| Exam {
+            questions: questions.collect(),
+            flushes: true,
+            ..*self
+        })
     }
+}
+
+/// What may come out where denormals `flushes`: what underflows is lost whole.
+fn widened(mut expected: Vec<Expected>, case: &Case, flushes: bool) -> Vec<Expected> {
+    let lost = if flushes { flushed(case.precision.accumulator) } else { 0.0 };
+    expected.iter_mut().for_each(|expected| expected.soft += lost);
+    expected
 }
 
 /// Without expected values nothing can be judged: all lanes end with the reason.
@@ -405,6 +416,7 @@ fn judge_one(
     suspected.dedup();
     let wanted: Vec<usize> = suspected.iter().flat_map(|row| row * cols..(row + 1) * cols).collect();
     let expected = reference(instance, exam.fill, output, &wanted)?;
+    let expected = widened(expected, &instance.case, exam.flushes);
     Ok(judgement.and(judge_elements(stage, instance, output, &wanted, &expected, poison)))
 }
 
@@ -443,6 +455,7 @@ pub fn judge_spots(
     fill: Fill,
     spots: &[Spot],
     poison: &Poison,
+    flushes: bool,
 ) -> Result<Judgement, Failure> {
     if matches!(instance.case.judged(), Judged::Property(_)) {
         return judge_property(instance, fill);
@@ -450,7 +463,7 @@ pub fn judge_spots(
     let mut all = Judgement::default();
     for group in spots.chunk_by(|one, next| one.output == next.output) {
         let (output, wanted) = (group[0].output, group.iter().map(|spot| spot.index).collect::<Vec<_>>());
-        let expected = reference(instance, fill, output, &wanted)?;
+        let expected = widened(reference(instance, fill, output, &wanted)?, &instance.case, flushes);
         all = all.and(judge_elements(stage, instance, output, &wanted, &expected, poison));
     }
     Ok(all)

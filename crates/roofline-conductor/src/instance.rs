@@ -4,7 +4,7 @@ use crate::sys::memory::{MemoryFile, Sealed, Shared};
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
-use roofline_core::ops::Problem;
+use roofline_core::operation::Problem;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Place, Role};
 use roofline_core::tensor::{Tensor, View};
@@ -242,7 +242,7 @@ impl Instance {
     }
 
     /// Changes one input element; the runners see it at once.
-    fn set_input(&mut self, tensor: usize, element: usize, value: f64) {
+    pub fn set_input(&mut self, tensor: usize, element: usize, value: f64) {
         let placed = &mut self.inputs[tensor];
         let dtype = placed.tensor.dtype;
         let mut code = [0; 8];
@@ -278,11 +278,13 @@ impl Instance {
 
     /// Values of the chosen elements of an output.
     pub fn read_output(&self, output: usize, indices: &[usize]) -> Vec<f64> {
-        let value = |index: &usize| {
-            let (dtype, bytes) = self.output_code(Spot { output, index: *index });
-            dtype.read(&bytes, 0)
-        };
-        indices.iter().map(value).collect()
+        indices.iter().map(|index| self.output_value(Spot { output, index: *index })).collect()
+    }
+
+    /// The value of one element of an output.
+    pub fn output_value(&self, spot: Spot) -> f64 {
+        let (dtype, bytes) = self.output_code(spot);
+        dtype.read(&bytes, 0)
     }
 
     /// One row of an output, seen as a matrix with rows of `cols` elements.

@@ -124,6 +124,13 @@ impl Lane {
         self.exceptions.entry(check).or_insert_with(|| (Standing::NotApplicable, why.into()));
     }
 
+    /// Notes that what only the rounds look at was not looked at.
+    pub fn not_timed(&mut self) {
+        for check in [Check::Memos, Check::WatchedBatch, Check::Unclaimed, Check::Copies] {
+            self.not_applicable(check, "nothing was timed");
+        }
+    }
+
     /// Every check of a row that came through, and what it was worth.
     pub fn checks(&self) -> Vec<Checked> {
         let checked = |check: &Check| {

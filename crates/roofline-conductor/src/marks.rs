@@ -66,6 +66,7 @@ impl Marks {
         stage: &mut Stage,
         instance: &Instance,
         lot: bool,
+        flushes: bool,
     ) -> Result<Option<Judgement>, Failure> {
         let mut wanted: Vec<Spot> =
             self.poisoned.iter().copied().filter(|spot| instance.is_poison(*spot, &self.poison)).collect();
@@ -84,7 +85,7 @@ impl Marks {
         }
         wanted.sort_unstable();
         wanted.dedup();
-        gate::judge_spots(stage, instance, Fill::Uniform, &wanted, &self.poison).map(Some)
+        gate::judge_spots(stage, instance, Fill::Uniform, &wanted, &self.poison, flushes).map(Some)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::shape::{Shape, batch_for};
 use crate::stage::{Options, Stage};
 use crate::{timing, visit};
 use roofline_core::case::{Cache, Case, Device};
-use roofline_core::ops::Work;
+use roofline_core::operation::Work;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Course, Kind, Limiter, Status};
 use roofline_core::stats::{median, quantile};

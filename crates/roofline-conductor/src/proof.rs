@@ -89,7 +89,9 @@ fn judge_all(
         }
     };
     for lane in &mut judged {
-        lane.attempt(stage, place, |lane, stage| judged_launch(stage, lane, instance, &exam))?;
+        let own = exam.of_lane(lane, &instance.case);
+        let exam = own.as_ref().unwrap_or(&exam);
+        lane.attempt(stage, place, |lane, stage| judged_launch(stage, lane, instance, exam))?;
     }
     Ok(())
 }

@@ -45,17 +45,22 @@ const LONGEST_WARM_UP: Duration = Duration::from_millis(50);
 const AGREE: f64 = 0.05;
 /// One pair in so many is of twice the launches, unless these are so long that one tells enough.
 const DOUBLED: u64 = 2;
+/// One in so many of these is of many times the launches, as long as that takes no longer than the longest; and one in
+/// each set.
+const MULTIPLIED: u64 = 8;
 const LONGEST_DOUBLED: Duration = Duration::from_millis(20);
 /// One pair in so many comes after empty visits, and before checks of what is remembered or left out.
 const EMPTY: u64 = 6;
 const CHECKED: u64 = 8;
+/// After one visit in so many it is looked at which threads and processes there are.
+const AUDITED: u64 = 8;
 /// One pair in so many of a row that is timed on new values is such.
 const RENEWED: u64 = 2;
 /// So many of the latter in a set, whatever the lot says: all but the last of content.
 const FEWEST_CHECKS: u32 = 3;
 /// Launches above this find new values everywhere in every visit: that costs them nothing.
 const LONG: Duration = Duration::from_millis(20);
-/// The whole output is judged at the end of a turn as long as that takes no more than this share of it.
+/// The whole output is judged at the end of turns, so often that it takes no more than this share of them.
 const EXAM_SHARE: f64 = 0.2;
 /// Visits to others that a process may work in before it is called to account.
 const MOST_DISTURBANCES: u32 = 20;
@@ -207,8 +212,8 @@ impl<'p> Contest<'p> {
             let switches = now.zip(before).map(|(now, before)| now.saturating_sub(before));
             self.now[*index].taken = Taken { ticks, switches };
         }
-        if self.exam.as_secs_f64() <= EXAM_SHARE * start.elapsed().as_secs_f64() {
-            self.judge_whole(stage, &instance, &order)?;
+        if self.is_examined(stage, start.elapsed()) {
+            self.judge_whole(stage, &mut instance, &order)?;
         }
         for index in &order {
             let lane = &mut self.lanes[*index];
@@ -221,6 +226,17 @@ impl<'p> Contest<'p> {
         }
         self.sets += 1;
         Ok(())
+    }
+
+    /// Whether the whole outputs of a turn are judged: by lot, where that takes long.
+    fn is_examined(&mut self, stage: &mut Stage, turn: Duration) -> bool {
+        let affordable = EXAM_SHARE * turn.as_secs_f64() / self.exam.as_secs_f64().max(1e-9);
+        let is_examined = stage.draws.below(1 << 20) as f64 <= affordable * f64::from(1 << 20);
+        if affordable < 1.0 {
+            let why = "judging whole outputs takes long: it is done in some of the sets";
+            self.lanes.iter_mut().for_each(|lane| lane.weaker(Check::JudgedVisits, why));
+        }
+        is_examined
     }
 
     /// How visits are asked for when a lane's own are meant: the hub is asked as its first row is.
@@ -308,11 +324,10 @@ impl<'p> Contest<'p> {
         sides: Vec<usize>,
     ) -> Result<(), Stop> {
         let shape = shape_of(&self.lanes[index]);
-        let is_doubled = self.can_double(index) && stage.draws.below(DOUBLED) == 0;
+        let more = self.more_launches(stage, index, shape);
         let renews = self.lanes[index].renews;
         // Empty visits stand where others do, after as long a pause: whoever wakes up cold answers late.
-        let has_none =
-            |side: &usize| !self.lanes[*side].is_probe() && self.now[*side].account.empty.is_empty();
+        let has_none = |side: &usize| self.now[*side].account.empty.is_empty();
         let is_first = sides.iter().any(has_none);
         if is_first || stage.draws.below(EMPTY) == 0 {
             for side in &sides {
@@ -325,11 +340,7 @@ impl<'p> Contest<'p> {
             if is_new && !self.refill(stage, instance, *side)? {
                 return Ok(());
             }
-            let shape = match is_doubled {
-                _ if is_new => Shape::ONE,
-                true => shape.doubled(),
-                false => shape,
-            };
+            let shape = if is_new { Shape::ONE } else { more };
             if !self.visit(stage, instance, *side, shape, is_new || !renews)? {
                 return Ok(());
             }
@@ -355,6 +366,21 @@ impl<'p> Contest<'p> {
             self.blame(stage, std::slice::from_ref(&seat))?;
         }
         Ok(spent <= visit::UNREST)
+    }
+
+    /// The shape of a pair of visits: by lot the lane's own, that of twice its launches, or that of many.
+    ///
+    /// Whoever makes visits of different lengths look alike has to hide as much in short ones as in long ones.
+    fn more_launches(&self, stage: &mut Stage, index: usize, shape: Shape) -> Shape {
+        if !self.can_double(index) || stage.draws.below(DOUBLED) != 0 {
+            return shape;
+        }
+        let hub = self.lanes[self.setting.hub].speed;
+        let slower = self.lanes[index].speed.max(hub).unwrap_or_default();
+        let is_short = slower * shape.multiplied().launches() <= LONGEST_DOUBLED;
+        let is_first = self.now[index].account.many.is_empty() && self.now[index].pairs > 0;
+        let is_many = is_short && (is_first || stage.draws.below(MULTIPLIED) == 0);
+        if is_many { shape.multiplied() } else { shape.doubled() }
     }
 
     /// Whether visits of two launches tell more than one: not where a launch is long, and not where it must be
@@ -389,6 +415,10 @@ impl<'p> Contest<'p> {
                 Some(before) => timing::audit(stage, lane, case, &before, &seen)?,
                 None => timing::check_cores(stage, lane, case, &seen)?,
             }
+            // Drawn when the answer is there: who knows when it is looked at behaves then.
+            if !lane.is_probe() && stage.draws.below(AUDITED) == 0 {
+                timing::check_company(stage, lane, case)?;
+            }
             Ok(seen)
         })?;
         let Some(seen) = seen else { return Ok(false) };
@@ -397,12 +427,14 @@ impl<'p> Contest<'p> {
             self.blame(stage, &seen.disturbed_by)?;
             return Ok(true);
         }
-        let base = self.own_shape(index);
+        let (base, renews) = (self.own_shape(index), self.lanes[index].renews);
         let found = &mut self.now[index];
         found.is_audited = true;
         match shape {
             _ if shape == base => found.account.plain.push(seen.clocked()),
             _ if shape == base.doubled() => found.account.doubled.push(seen.clocked()),
+            _ if shape == base.multiplied() => found.account.many.push(seen.clocked()),
+            _ if is_counted && renews => found.account.renewed.push(seen.clocked()),
             _ => {}
         }
         found.account.copies.extend(seen.copy_each(case));

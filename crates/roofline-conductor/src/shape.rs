@@ -12,6 +12,9 @@ pub struct Shape {
     pub batch: u32,
 }
 
+/// Times as many launches in visits of many.
+pub const MANY: u32 = 8;
+
 impl Shape {
     /// One launch, timed.
     pub const ONE: Shape = Shape { warmup: 0, samples: 1, batch: 1 };
@@ -30,6 +33,11 @@ impl Shape {
     /// The same with twice the launches in as many samples: what a sample costs besides is alike.
     pub fn doubled(self) -> Shape {
         Shape { batch: 2 * self.batch, ..self }
+    }
+
+    /// The same with so many times the launches that what is hidden in a visit is a small part of each.
+    pub fn multiplied(self) -> Shape {
+        Shape { batch: MANY * self.batch, ..self }
     }
 
     /// Launches that are timed.

@@ -73,7 +73,7 @@ pub fn check_ceiling(stage: &Stage, lane: &Lane, case: &Case, claimed: Seconds) 
     Ok(())
 }
 
-/// Checks what the process used in a visit, and what it has left behind.
+/// Checks what the process used in a visit.
 pub fn audit(
     stage: &mut Stage,
     lane: &mut Lane,
@@ -87,7 +87,13 @@ pub fn audit(
     lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
     check_cores(stage, lane, case, seen)?;
-    let suspect = |why: String| Err(Failure::new(Status::Suspect, why).into());
+    Ok(check_company(stage, lane, case)?)
+}
+
+/// Checks where its threads are after a visit, and whom else it has brought along.
+pub fn check_company(stage: &Stage, lane: &Lane, case: &Case) -> Result<(), Failure> {
+    let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
+    let suspect = |why: String| Err(Failure::new(Status::Suspect, why));
     let mut strayed = Strayed::new(stage, lane, case);
     strayed.look();
     strayed.settle()?;

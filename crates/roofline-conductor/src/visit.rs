@@ -171,13 +171,13 @@ pub fn converse(
 }
 
 /// Whether a visit of this length is judged: by lot, as often as the time allows.
-fn judging_lot(stage: &mut Stage, lane: &Lane, visit: Duration) -> bool {
+pub fn judging_lot(stage: &mut Stage, lane: &Lane, visit: Duration) -> bool {
     let affordable = JUDGING_SHARE * visit.as_secs_f64() / lane.judging.as_secs_f64().max(1e-9);
     stage.draws.below(1 << 20) as f64 <= f64::from(1 << 20) * affordable.clamp(RAREST_JUDGEMENT, 1.0)
 }
 
-/// Judges a visit that is over.
-fn settle(
+/// Judges a visit that is over: what was not written at all, and by `lot` values.
+pub fn settle(
     stage: &mut Stage,
     lane: &mut Lane,
     instance: &mut Instance,
@@ -214,7 +214,7 @@ fn look(
     marks::check_canaries(stage, instance)?;
     let lot = lot && stage.options.checks.on(Check::JudgedVisits);
     let start = Instant::now();
-    let judgement = marks.judge(stage, instance, lot)?;
+    let judgement = marks.judge(stage, instance, lot, lane.condition.flushes_denormals)?;
     if lot {
         lane.gate.judged_visits = lane.gate.judged_visits.saturating_add(1);
         lane.judging = start.elapsed();

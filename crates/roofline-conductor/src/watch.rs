@@ -1,121 +1,227 @@
 //! Watched batches: each launch of a visit must write the output, and rightly, not only the last.
 //!
-//! One element at a drawn place is poisoned. As soon as it has its right value it is poisoned again,
-//! until the visit is over. An honest batch puts it right once a launch.
+//! A few elements of the output are watched. Of each, an input that it depends on is changed; as soon as the element
+//! is right for the new value, the old one is put back, and so on until the visit is over. An honest batch is right once
+//! a launch. Nothing is written to the output: whoever works only where it finds marks there is not told.
 //!
 //! A kernel may keep intermediate values in its output. Looks that find such a value say that something is
 //! written, and the right one may be there too shortly to be seen: then fewer launches need to be seen, and the
 //! evidence says so.
 
 use crate::failure::Stop;
-use crate::gate;
 use crate::instance::{Instance, Spot};
 use crate::lane::Lane;
-use crate::marks;
-use crate::pilot;
+use crate::marks::Marks;
 use crate::shape::Shape;
 use crate::stage::Stage;
-use crate::visit;
+use crate::{gate, pilot, timing, visit};
+use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
 use roofline_core::judge;
+use roofline_core::operation::{Expected, Judged, Reach};
 use roofline_core::protocol::OutputMode;
 use roofline_core::stats::median;
-use roofline_core::tensor::Tensor;
 use roofline_core::turn::Watched;
 use std::time::{Duration, Instant};
 
 /// Share of the launches that must be seen, and of a kernel whose output holds other values in between.
 const LEAST_SEEN: f64 = 0.75;
 const LEAST_SEEN_OF_SCRATCH: f64 = 0.15;
-/// So many looks in a launch must have found a value that is neither poison nor right. Who writes once a launch has
+/// So many looks in a launch must have found a value that is neither right now nor before. Who writes once a launch has
 /// none of them.
 const SCRATCH: f64 = 0.05;
 /// Looks at other values without which it is no wonder that the right one was never there: some kernels have it for a
 /// twentieth of their time.
 const FEWEST_OTHERS: u64 = 200;
-/// Launches and visits without which nothing is said.
+/// Launches and elements without which nothing is said.
 const FEWEST_LAUNCHES: u64 = 8;
-const FEWEST_VISITS: usize = 4;
+const FEWEST_WATCHED: usize = 6;
 /// Time without a look that costs no launch.
 const SHORT_ABSENCE: Duration = Duration::from_micros(20);
+/// Elements that are watched in a visit, and drawings until as many are found.
+const WATCHED: usize = 4;
+const MOST_DRAWN: usize = 16;
+/// An element that was right after the last of so many launches alone was not computed in the others; of so many
+/// elements no more than this share may be such.
+const TELLING_LAUNCHES: u64 = 3;
+const TELLING_ELEMENTS: usize = 12;
+const MOST_LEFT: f64 = 0.2;
 
-/// One watched visit. Outputs that a library makes itself can be seen once a sample.
+/// An element of the output that is watched, and the input that makes it right in two ways in turn.
+struct Pair {
+    spot: Spot,
+    dtype: Dtype,
+    tensor: usize,
+    element: usize,
+    values: [f64; 2],
+    expected: [Expected; 2],
+    /// What the input reaches.
+    reach: Vec<Reach>,
+    /// Which of the two the input is now.
+    now: usize,
+    /// What is there before each launch says nothing of the kernel, where it works in place.
+    before: [Option<u64>; 2],
+    /// What the last look found, and whether that is neither right nor what was there before.
+    last: Option<u64>,
+    is_other: bool,
+    seen: u64,
+    others: u64,
+}
+
+impl Pair {
+    /// A drawn input and one of the outputs that it reaches, of which none of `others` says anything; `None` if that
+    /// output is right for either value.
+    fn draw(
+        stage: &mut Stage,
+        instance: &mut Instance,
+        loosen: f64,
+        others: &[Pair],
+    ) -> Result<Option<Pair>, Stop> {
+        let changeable = instance.changeable();
+        if changeable.is_empty() {
+            return Ok(None);
+        }
+        let tensor = changeable[stage.draws.below(changeable.len() as u64) as usize];
+        let element = stage.draws.below(instance.input_tensor(tensor).elements() as u64) as usize;
+        let reach = instance.case.judged().reach(&instance.problem(Fill::Uniform), tensor, element);
+        // Where a change shows most comes first.
+        let Some(first) = reach.first().filter(|reach| reach.count > 0) else { return Ok(None) };
+        let index = first.nth(stage.draws.below(first.count as u64) as usize);
+        let spot = Spot { output: first.output, index };
+        if others.iter().any(|other| reaches(&reach, other.spot) || reaches(&other.reach, spot)) {
+            return Ok(None);
+        }
+        let old = instance.input(tensor, element);
+        let new = instance.input_tensor(tensor).changed(old, stage.draws.bits());
+        let (mut expected, mut before) = (Vec::new(), [None; 2]);
+        for (value, before) in [new, old].into_iter().zip(&mut before) {
+            instance.set_input(tensor, element, value);
+            expected.extend(gate::reference(instance, Fill::Uniform, spot.output, &[index])?);
+            *before = instance.starts_as(spot.output, index).map(f64::to_bits);
+        }
+        // Where only a property holds, no element is right or wrong by itself.
+        let [one, other] = expected[..] else { return Ok(None) };
+        let dtype = instance.output(spot.output).dtype;
+        let is_told = |got: &Expected, expected| judge::score(dtype, got.value, expected, loosen) > 2.0;
+        let (values, expected) = ([new, old], [one, other]);
+        let pair = Pair {
+            spot,
+            dtype,
+            tensor,
+            element,
+            values,
+            expected,
+            reach,
+            now: 1,
+            before,
+            last: None,
+            is_other: false,
+            seen: 0,
+            others: 0,
+        };
+        Ok(Some(pair).filter(|_| is_told(&one, &other) && is_told(&other, &one)))
+    }
+
+    /// Gives the input its other value.
+    fn turn(&mut self, instance: &mut Instance) {
+        self.now = 1 - self.now;
+        instance.set_input(self.tensor, self.element, self.values[self.now]);
+    }
+
+    /// Quick where nothing has changed: the next launch may be about to read what a look should have turned.
+    fn look(&mut self, instance: &mut Instance, loosen: f64) {
+        let got = instance.output_value(self.spot);
+        if self.last != Some(got.to_bits()) {
+            self.last = Some(got.to_bits());
+            let is_right = |expected| judge::score(self.dtype, got, expected, loosen) <= 1.0;
+            let is_new = is_right(&self.expected[self.now]);
+            let is_old = is_right(&self.expected[1 - self.now]) || self.before.contains(&self.last);
+            self.is_other = !is_new && !is_old;
+            if is_new {
+                self.seen += 1;
+                self.turn(instance);
+            }
+        }
+        self.others += u64::from(self.is_other);
+    }
+}
+
+fn reaches(reach: &[Reach], spot: Spot) -> bool {
+    reach.iter().any(|reach| reach.output == spot.output && reach.contains(spot.index))
+}
+
+/// The elements that are watched in a visit: none of them changes another.
+fn draw(stage: &mut Stage, instance: &mut Instance, loosen: f64) -> Result<Vec<Pair>, Stop> {
+    // A process that is asked for expected values gives whole outputs.
+    let is_asked = matches!(instance.case.judged(), Judged::Own(_));
+    let (wanted, drawn) = if is_asked { (1, 1) } else { (WATCHED, MOST_DRAWN) };
+    let mut pairs: Vec<Pair> = Vec::new();
+    for _ in 0..drawn {
+        if pairs.len() < wanted {
+            let pair = Pair::draw(stage, instance, loosen, &pairs)?;
+            pairs.extend(pair);
+        }
+    }
+    Ok(pairs)
+}
+
+/// One watched visit, as each of its elements saw it. Outputs that a library makes itself can be seen once a sample.
 pub fn watch(
     stage: &mut Stage,
     lane: &mut Lane,
-    instance: &Instance,
+    instance: &mut Instance,
     shape: Shape,
-) -> Result<Option<Watched>, Stop> {
-    let sizes: Vec<usize> = instance.outputs().map(Tensor::elements).collect();
-    let Some(output) =
-        (0..sizes.len()).max_by_key(|output| sizes[*output]).filter(|output| sizes[*output] > 0)
-    else {
-        return Ok(None);
-    };
-    let index = stage.draws.below(sizes[output] as u64) as usize;
-    let spot = [Spot { output, index }];
-    let launch = stage.draws.below(2) as usize;
-    let poison = instance.draw_poison(launch, &mut stage.draws);
-    // Where only a property holds, no element is right or wrong by itself.
-    let expected = gate::reference(instance, Fill::Uniform, output, &[index])?;
-    let Some(expected) = expected.first() else { return Ok(None) };
+) -> Result<Vec<Watched>, Stop> {
     let loosen = stage.options.checks.loosen();
-    let dtype = instance.output(output).dtype;
-    // What is worked on in place is the input in between, which says nothing of the kernel.
-    let start = instance.starts_as(output, index).map(f64::to_bits);
-    let read = || instance.read_output(output, &[index])[0];
-    let is_right = |got: f64| judge::score(dtype, got, expected, loosen) <= 1.0;
-    // A value that is right by itself tells nothing.
-    instance.poison_at(&spot, &poison);
-    let poisoned = read();
-    if is_right(poisoned) {
-        return Ok(None);
-    }
-    pilot::flush_if_cold(instance);
-    let (tick, _pinned) = stage.beside(&lane.seat);
+    let marks = Marks::set(stage, instance, lane.gate.visits);
+    let mut pairs = draw(stage, instance, loosen)?;
+    let (tick, pinned) = stage.beside(&lane.seat);
     // Between a launch and the copy for the next, the right value is there too shortly for looks that are apart.
-    if instance.case.is_restored() && !tick.is_zero() {
-        return Ok(None);
+    if pairs.is_empty() || instance.case.is_restored() && !tick.is_zero() {
+        return Ok(Vec::new());
     }
-    let (mut looks, mut seen, mut others) = (0_u64, 0_u64, 0_u64);
+    // The first launch finds a value that the output does not know yet.
+    pairs.iter_mut().for_each(|pair| pair.turn(instance));
+    let mut looks = 0_u64;
     let (mut last, mut longest) = (None::<Instant>, Duration::ZERO);
-    let visit = visit::converse(stage, lane, shape, tick, || {
+    pilot::flush_if_cold(instance);
+    let seen = visit::converse(stage, lane, shape, tick, || {
         looks += 1;
         let now = Instant::now();
         longest = longest.max(last.replace(now).map_or(Duration::ZERO, |last| now - last));
-        // Read once: between two looks the launch may have come by.
-        let got = read();
-        if is_right(got) {
-            seen += 1;
-            instance.poison_at(&spot, &poison);
-        } else if got.to_bits() != poisoned.to_bits() && Some(got.to_bits()) != start {
-            others += 1;
-        }
-    })?;
-    seen += u64::from(is_right(read()));
-    marks::check_canaries(stage, instance)?;
+        pairs.iter_mut().for_each(|pair| pair.look(instance, loosen));
+    });
+    drop(pinned);
+    let seen = visit::settle(stage, lane, instance, seen?, &marks, false)?;
+    timing::check_cores(stage, lane, &instance.case, &seen)?;
+    for pair in &mut pairs {
+        let got = instance.output_value(pair.spot);
+        pair.seen += u64::from(judge::score(pair.dtype, got, &pair.expected[pair.now], loosen) <= 1.0);
+    }
     let launches = match lane.evidence.output {
         OutputMode::InPlace => u64::from(shape.launches()),
         OutputMode::Fresh => u64::from(shape.samples),
     };
     // A conductor that was away for long has missed launches: such a visit says nothing.
-    if tick.is_zero() && longest > SHORT_ABSENCE.max(visit.wall / shape.launches().max(1) / 4) {
-        return Ok(None);
+    if tick.is_zero() && longest > SHORT_ABSENCE.max(seen.wall / shape.launches().max(1) / 4) {
+        return Ok(Vec::new());
     }
     // Between two looks any number of launches may pass, and the first look may come late; looks at a kernel that
-    // waited for a core see nothing.
-    let running = (visit.cpu.as_secs_f64() / visit.wall.as_secs_f64().max(1e-9)).min(1.0);
-    let launches = launches.min((looks as f64 * running / 2.0) as u64);
-    let watched = Watched { launches, seen: seen.min(launches), others };
-    Ok(Some(watched).filter(|watched| watched.launches > 0))
+    // waited for a core see nothing, and where the conductor has none of its own, it is one of those that take it.
+    let cores = seen.wall.as_secs_f64().max(1e-9) * f64::from(lane.evidence.threads.max(1));
+    let running = (seen.cpu.as_secs_f64() / cores).min(1.0);
+    let per_launch = if tick.is_zero() { 2.0 } else { 4.0 };
+    let launches = launches.min((looks as f64 * running / per_launch) as u64);
+    let watched = |pair: &Pair| Watched { launches, seen: pair.seen.min(launches), others: pair.others };
+    Ok(pairs.iter().map(watched).filter(|watched| watched.launches > 0).collect())
 }
 
-/// What the watched visits of a row show. A visit in which the conductor was late makes nobody lazy.
+/// What the watched elements of a row show. A visit in which the conductor was late makes nobody lazy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// Too little was seen to say anything.
     Nothing,
-    /// This share of the launches was seen, in the middle visit.
+    /// This share of the launches was seen, of the middle element.
     Held(f64),
     /// The same where the output holds other values between launches.
     Scratch(f64),
@@ -133,23 +239,34 @@ impl Verdict {
     }
 }
 
-pub fn verdict(visits: &[Watched]) -> Verdict {
-    let launches: u64 = visits.iter().map(|visit| visit.launches).sum();
+pub fn verdict(elements: &[Watched]) -> Verdict {
+    let launches: u64 = elements.iter().map(|element| element.launches).sum();
     let per_launch = |count: fn(&Watched) -> u64| -> Vec<f64> {
-        visits.iter().map(|visit| count(visit) as f64 / visit.launches.max(1) as f64).collect()
+        elements.iter().map(|element| count(element) as f64 / element.launches.max(1) as f64).collect()
     };
-    let share = median(&per_launch(|visit| visit.seen));
-    let is_scratch = median(&per_launch(|visit| visit.others)).is_some_and(|others| others >= SCRATCH);
+    let share = median(&per_launch(|element| element.seen));
+    let is_scratch = median(&per_launch(|element| element.others)).is_some_and(|others| others >= SCRATCH);
     // The last launch of a visit is seen in any case.
-    let early: u64 = visits.iter().map(|visit| visit.seen.saturating_sub(1)).sum();
-    let others: u64 = visits.iter().map(|visit| visit.others).sum();
-    match share.filter(|_| visits.len() >= FEWEST_VISITS && launches >= FEWEST_LAUNCHES) {
+    let early: u64 = elements.iter().map(|element| element.seen.saturating_sub(1)).sum();
+    let others: u64 = elements.iter().map(|element| element.others).sum();
+    match share.filter(|_| elements.len() >= FEWEST_WATCHED && launches >= FEWEST_LAUNCHES) {
         None => Verdict::Nothing,
-        Some(share) if share >= LEAST_SEEN => Verdict::Held(share),
+        Some(share) if share >= LEAST_SEEN => match left(elements).filter(|left| *left > MOST_LEFT) {
+            Some(left) if !is_scratch => Verdict::LeftOut(1.0 - left),
+            _ => Verdict::Held(share),
+        },
         Some(share) if is_scratch && share >= LEAST_SEEN_OF_SCRATCH && early >= 2 => Verdict::Scratch(share),
         Some(_) if is_scratch && others < FEWEST_OTHERS => Verdict::Nothing,
         Some(share) => Verdict::LeftOut(share),
     }
+}
+
+/// Share of the elements that were right after the last launch alone.
+fn left(elements: &[Watched]) -> Option<f64> {
+    let telling: Vec<&Watched> =
+        elements.iter().filter(|element| element.launches >= TELLING_LAUNCHES).collect();
+    let left = telling.iter().filter(|element| element.seen <= 1).count();
+    (telling.len() >= TELLING_ELEMENTS).then(|| left as f64 / telling.len() as f64)
 }
 
 #[cfg(test)]
@@ -161,16 +278,26 @@ mod tests {
         let visits = |seen: &[u64], others: u64| -> Vec<Watched> {
             seen.iter().map(|seen| Watched { launches: 10, seen: *seen, others }).collect()
         };
-        assert_eq!(verdict(&visits(&[5, 5, 5, 6], 0)), Verdict::LeftOut(0.5));
-        assert_eq!(verdict(&visits(&[10, 9, 1, 10, 9], 0)), Verdict::Held(0.9));
+        assert_eq!(verdict(&visits(&[5, 5, 5, 5, 5, 6], 0)), Verdict::LeftOut(0.5));
+        assert_eq!(verdict(&visits(&[10, 9, 1, 9, 10, 9], 0)), Verdict::Held(0.9));
         assert_eq!(verdict(&visits(&[0, 0], 0)), Verdict::Nothing);
         // An output that holds other values in between; and one that never holds the right one.
-        assert_eq!(verdict(&visits(&[5, 5, 5, 6], 40)), Verdict::Scratch(0.5));
-        assert_eq!(verdict(&visits(&[1, 1, 1, 1], 60)), Verdict::LeftOut(0.1));
+        assert_eq!(verdict(&visits(&[5, 5, 5, 5, 5, 6], 40)), Verdict::Scratch(0.5));
+        assert_eq!(verdict(&visits(&[1; 6], 60)), Verdict::LeftOut(0.1));
         // Few looks, as where the conductor shares a core with the kernel.
-        assert_eq!(verdict(&visits(&[1, 1, 1, 1], 9)), Verdict::Nothing);
+        assert_eq!(verdict(&visits(&[1; 6], 9)), Verdict::Nothing);
         let rarely: Vec<Watched> =
             [1, 1, 2, 1, 1, 2, 1].map(|seen| Watched { launches: 3, seen, others: 7 }).into();
         assert_eq!(verdict(&rarely), Verdict::Scratch(1.0 / 3.0));
+    }
+
+    #[test]
+    fn elements_that_only_the_last_launch_computes_are_not_enough() {
+        let visits = |lazy: usize| -> Vec<Watched> {
+            let seen = |i| if i < lazy { 1 } else { 10 };
+            (0..16).map(|i| Watched { launches: 10, seen: seen(i), others: 0 }).collect()
+        };
+        assert_eq!(verdict(&visits(2)), Verdict::Held(1.0));
+        assert_eq!(verdict(&visits(4)), Verdict::LeftOut(0.75));
     }
 }

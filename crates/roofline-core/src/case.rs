@@ -4,10 +4,11 @@
 //! left out. A row is `CASE@provider/name`.
 
 use crate::dtype::Dtype;
+use crate::names::is_implementation;
 use crate::nearest::nearest;
-use crate::ops::{self, Judged, OPERATIONS, Operation, Param, operations};
+use crate::operation::{self, Judged, Operation, Param};
+use crate::ops::{OPERATIONS, operations};
 use crate::precision::Precision;
-use crate::protocol::is_implementation;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -106,7 +107,7 @@ impl Case {
 
     /// `operation` or `operation.variant`, as runners offer it.
     pub fn form(&self) -> String {
-        ops::form(self.operation.name, self.variant)
+        operation::form(self.operation.name, self.variant)
     }
 
     /// How its outputs are judged, its form being what it is.

@@ -22,13 +22,13 @@ pub enum Check {
     Families,
     /// Shapes that the kernel has not seen. Kernels right on special sizes only.
     OtherShapes,
-    /// Inputs changed between visits. Caches keyed by content.
+    /// Inputs changed between visits. Caches keyed by address, shape or a few elements.
     ChangedInputs,
     /// Every unit of the work rewritten while a visit runs. Results remembered by their inputs' content.
     Memos,
     /// Outputs of timed visits judged. Kernels that cheat when timed.
     JudgedVisits,
-    /// Outputs watched during a batch. Batches in which one launch works.
+    /// Outputs watched while their inputs change in a batch. Batches in which one launch works.
     WatchedBatch,
     /// Outputs read again later. Late writes.
     LateWrites,

@@ -7,7 +7,7 @@
 use crate::case::Case;
 use crate::fill::Fill;
 use crate::instance::Instance;
-use crate::ops::Judged;
+use crate::operation::Judged;
 use crate::philox::Draws;
 
 /// Sixteen hexadecimal digits.

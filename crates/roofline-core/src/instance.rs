@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::fill::Fill;
 use crate::format;
 use crate::judge::{Judgement, judge};
-use crate::ops::{Expected, Judged, Problem};
+use crate::operation::{Expected, Judged, Problem};
 use crate::tensor::{Tensor, View};
 
 /// A value that no operation here gives on these inputs: what outputs hold before a kernel writes them.

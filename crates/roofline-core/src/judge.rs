@@ -5,7 +5,7 @@
 
 use crate::bound::{MARGIN, rounding};
 use crate::dtype::Dtype;
-use crate::ops::Expected;
+use crate::operation::Expected;
 use crate::pattern::{Pattern, Sighting};
 use serde::{Deserialize, Serialize};
 use std::fmt;

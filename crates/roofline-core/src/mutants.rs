@@ -11,7 +11,8 @@ use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::instance::{Instance, POISON};
 use crate::judge::{Judgement, allowed};
-use crate::ops::{Expected, Judged, OPERATIONS, Operation};
+use crate::operation::{Expected, Judged, Operation};
+use crate::ops::OPERATIONS;
 use crate::philox::Draws;
 use crate::tensor::Tensor;
 

@@ -1,7 +1,7 @@
 //! What a set of wrong elements looks like: the hint that leads to the bug.
 
 use crate::judge::coordinates;
-use crate::ops::Expected;
+use crate::operation::Expected;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -7,8 +7,8 @@
 use crate::case::{Case, number};
 use crate::condition::Condition;
 use crate::dtype::Dtype;
-use crate::ops::{Operation, Work};
-pub use crate::own::{Declaration, Purpose};
+pub use crate::operation::own::{Declaration, Purpose};
+use crate::operation::{Operation, Work};
 pub use crate::tensor::Role;
 use crate::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -323,17 +323,6 @@ pub struct Answer {
     pub ok: Option<serde_json::Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Refusal>,
-}
-
-/// Whether a text has the form `provider/name`, both in kebab-case.
-pub fn is_implementation(text: &str) -> bool {
-    text.split_once('/').is_some_and(|(provider, name)| is_kebab(provider) && is_kebab(name))
-}
-
-/// Whether a text is a name: lowercase letters, digits and `-`, 1 to 64 of them.
-pub fn is_kebab(text: &str) -> bool {
-    (1..=64).contains(&text.len())
-        && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
 
 /// The start of hostile bytes, printable.

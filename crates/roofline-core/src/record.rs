@@ -2,7 +2,7 @@
 
 use crate::check::Checked;
 use crate::judge::Fault;
-use crate::ops::Work;
+use crate::operation::Work;
 use crate::protocol::{Allocations, OutputMode};
 use crate::stats;
 use crate::units::{Bytes, Seconds};

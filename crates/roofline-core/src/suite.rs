@@ -15,7 +15,7 @@ use crate::axis::AxisSpec;
 use crate::case::{Cache, Case, Device, parse_form, parse_param, parse_precision};
 use crate::condition::Sizes;
 use crate::nearest::nearest;
-use crate::ops::Operation;
+use crate::operation::Operation;
 use crate::precision::Precision;
 use std::ops::Range;
 use toml::Spanned;

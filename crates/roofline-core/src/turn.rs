@@ -85,10 +85,15 @@ fn sum<T>(one: Option<T>, other: Option<T>, add: impl FnOnce(T, T) -> T) -> Opti
 pub struct Account {
     /// Visits without a launch: what a conversation takes.
     pub empty: Vec<Clocked>,
-    /// Visits of the row's shape, and those of twice the launches.
+    /// Visits of the row's shape, those of twice the launches, and those of many times as many.
     pub plain: Vec<Clocked>,
     pub doubled: Vec<Clocked>,
-    /// ln(claim for a launch among twice as many / claim for one of the row's shape), of each set.
+    pub many: Vec<Clocked>,
+    /// Visits of one launch on new values, where these are what counts.
+    pub renewed: Vec<Clocked>,
+    /// ln(claim for a launch among twice as many / claim for one of the row's shape), of each set; and among many times
+    /// as many.
+    pub among_twice: Vec<f64>,
     pub among_many: Vec<f64>,
     /// Seconds that the copy of a fresh output took, as the runner says.
     pub copies: Vec<f64>,
@@ -103,20 +108,23 @@ impl Account {
         self.empty.extend_from_slice(&other.empty);
         self.plain.extend_from_slice(&other.plain);
         self.doubled.extend_from_slice(&other.doubled);
-        self.among_many.extend(other.compare_claims());
+        self.many.extend_from_slice(&other.many);
+        self.renewed.extend_from_slice(&other.renewed);
+        self.among_twice.extend(other.compare_claims(&other.doubled));
+        self.among_many.extend(other.compare_claims(&other.many));
         self.copies.extend_from_slice(&other.copies);
         self.memos.extend_from_slice(&other.memos);
         self.watched.extend_from_slice(&other.watched);
     }
 
-    /// How the claims for visits of twice the launches compare with the others of the same set.
-    fn compare_claims(&self) -> Option<f64> {
-        // Of twice as many launches twice as many are disturbed: a low quantile is that of the others.
+    /// How the claims for visits of more launches compare with the others of the same set.
+    fn compare_claims(&self, more: &[Clocked]) -> Option<f64> {
+        // Of more launches more are disturbed: a low quantile is that of the others.
         let claimed = |visits: &[Clocked]| {
             let claims: Vec<f64> = visits.iter().map(|visit| visit.claimed).collect();
             quantile(&claims, 0.25).filter(|claim| *claim > 0.0)
         };
-        Some((claimed(&self.doubled)? / claimed(&self.plain)?).ln())
+        Some((claimed(more)? / claimed(&self.plain)?).ln())
     }
 }
 

@@ -1,6 +1,7 @@
 //! The loops of plain reductions: one number for each row, for each column, or for all.
 
-use crate::{Float, Rows, Scalar};
+use crate::{Float, Real, Rows, Scalar};
+use std::ops::Range;
 
 /// Elements of a matrix at equal distances: a row, a column, or all of it.
 #[derive(Clone, Copy)]
@@ -27,6 +28,16 @@ impl<'a, T: Scalar> Line<'a, T> {
     pub(crate) fn iter(self) -> impl Iterator<Item = T::Wide> + Clone + 'a {
         self.x.iter().step_by(self.step).map(|x| x.wide())
     }
+}
+
+/// The sum of some terms, that of each half first: the error grows with the logarithm of their number.
+pub(crate) fn pairwise<W: Real>(terms: Range<usize>, term: &impl Fn(usize) -> W) -> W {
+    const FEW: usize = 32;
+    if terms.len() <= FEW {
+        return terms.map(term).sum();
+    }
+    let middle = terms.start + terms.len() / 2;
+    pairwise(terms.start..middle, term) + pairwise(middle..terms.end, term)
 }
 
 /// y\[i\] = f(row i of x).

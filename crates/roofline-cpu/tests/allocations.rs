@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
-use roofline_core::ops::Operation;
+use roofline_core::operation::Operation;
 use roofline_core::tensor::Tensor;
 use roofline_cpu::catalog::{Kernel, implementations};
 use roofline_cpu::{Args, Cpu, Datum, bf16, f16};

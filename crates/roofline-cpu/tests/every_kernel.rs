@@ -11,11 +11,13 @@ use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
 use roofline_core::instance::Instance;
+use roofline_core::operation::Param;
 use roofline_core::philox::Draws;
 use roofline_core::tensor::Tensor;
 use roofline_cpu::catalog::{Implementation, Kernel, implementations};
 use roofline_cpu::{Args, Cpu, Datum, Isa, Pool};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 /// Around the lanes of every level, primes, and rows beyond a block.
 const ROWS: &[[u64; 2]] = &[
@@ -31,7 +33,16 @@ const ROWS: &[[u64; 2]] = &[
     [3, 64],
     [2, 65],
     [37, 31],
+    [33, 2],
+    [7, 3],
+    [3, 33],
+    [2, 127],
+    [31, 129],
+    [2, 748],
+    [3, 1000],
     [2, 1009],
+    [1, 1025],
+    [129, 1],
     [1, 40_001],
 ];
 
@@ -68,6 +79,10 @@ const OTHERS: &[[u64; 4]] = &[
     [5, 4, 33, 2],
     [2, 33, 129, 1],
     [129, 2, 64, 3],
+    [1, 2, 127, 2],
+    [2, 1, 748, 1],
+    [1, 3, 1000, 1],
+    [1025, 1, 2, 1],
 ];
 
 /// Sizes for an operation of these axes.
@@ -75,7 +90,7 @@ fn sizes(axes: &[&str]) -> Vec<Vec<u64>> {
     match axes {
         ["rows", "cols"] => ROWS.iter().map(|sizes| sizes.to_vec()).collect(),
         ["m", "n", "k"] => PRODUCTS.iter().map(|sizes| sizes.to_vec()).collect(),
-        [_] => [1, 2, 3, 7, 31, 33, 127, 129, 1000, 40_001].map(|size| vec![size]).to_vec(),
+        [_] => [1, 2, 3, 7, 31, 33, 127, 129, 748, 1000, 1025, 40_001].map(|size| vec![size]).to_vec(),
         _ => OTHERS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect(),
     }
 }
@@ -91,13 +106,29 @@ fn every_implementation_is_right_on_every_nasty_case() {
             rows.entry((row.operation, kernel.precision)).or_default().push((row, *kernel));
         }
     }
-    for ((operation, precision), rows) in rows {
-        for case in cases(operation, precision) {
-            for fill in case.operation.fills_of(&case) {
-                let instance = Instance::new(&case, fill, 17);
-                for (row, kernel) in &rows {
-                    check(row, kernel, &instance, fill);
-                }
+    // On all cores, whoever is free taking the next.
+    let left = Mutex::new(rows.into_iter());
+    let next = || left.lock().expect("nobody fails while it takes one").next();
+    let work = || {
+        while let Some(((operation, precision), rows)) = next() {
+            judge(operation, precision, &rows);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        (0..threads).for_each(|_| drop(scope.spawn(work)));
+    });
+}
+
+/// All rows of one operation and precision.
+fn judge(operation: &str, precision: &str, rows: &[(&Implementation, Kernel)]) {
+    for case in cases(operation, precision) {
+        for fill in case.operation.fills_of(&case) {
+            let instance = Instance::new(&case, fill, 17);
+            let takes =
+                |row: &Implementation| case.given().all(|(param, _)| row.params.contains(&param.name));
+            for (row, kernel) in rows.iter().filter(|(row, _)| takes(row)) {
+                check(row, kernel, &instance, fill);
             }
         }
     }
@@ -105,7 +136,8 @@ fn every_implementation_is_right_on_every_nasty_case() {
 
 fn cases(operation: &str, precision: &str) -> Vec<Case> {
     let name = operation.split('.').next().unwrap_or_default();
-    let found = roofline_core::ops::Operation::find(name).expect("the operation is known by the same name");
+    let found =
+        roofline_core::operation::Operation::find(name).expect("the operation is known by the same name");
     let near = |wanted: Vec<u64>| {
         let axes = found.axis_names().into_iter().zip(&wanted);
         let axes: Vec<String> = axes.map(|(name, size)| format!("{name}={size}")).collect();
@@ -120,7 +152,17 @@ fn cases(operation: &str, precision: &str) -> Vec<Case> {
             }
         }
     };
-    sizes(&found.axis_names()).into_iter().map(near).collect()
+    let mut cases: Vec<Case> = sizes(&found.axis_names()).into_iter().map(near).collect();
+    // Every third with parameters that are not the usual ones.
+    for case in cases.iter_mut().skip(1).step_by(3) {
+        case.params = found.params.iter().map(other).collect();
+    }
+    cases
+}
+
+/// Another value of a parameter than its default.
+fn other(param: &Param) -> f64 {
+    (param.default + param.range.1.min(100.0 * param.default.abs() + 1.0)) / 2.0
 }
 
 /// On every level and number of threads that the rung uses, with ordinary stores and with streaming ones.

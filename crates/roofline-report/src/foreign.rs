@@ -7,8 +7,8 @@
 
 use crate::readers::{ReadError, Source};
 use roofline_core::case::Case;
-use roofline_core::ops::Work;
-use roofline_core::protocol::is_implementation;
+use roofline_core::names::is_implementation;
+use roofline_core::operation::Work;
 use roofline_core::record::{Evidence, Gate, Imported, Provenance, Record, SCHEMA, Sample, Status};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

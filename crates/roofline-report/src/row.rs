@@ -6,7 +6,7 @@ use crate::text::{Colour, NONE, count, escape, plural, shorten, width};
 use roofline_core::case::Case;
 use roofline_core::check::{Checked, Standing};
 use roofline_core::judge::Fault;
-use roofline_core::ops::RateUnit;
+use roofline_core::operation::RateUnit;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Ended, Grade, Kind, Limiter, Record, Sample, Status};
 use roofline_core::stats::{median, median_interval, quantile};

@@ -7,7 +7,7 @@ mod hold;
 use hold::hold;
 use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::judge::Fault;
-use roofline_core::ops::Work;
+use roofline_core::operation::Work;
 use roofline_core::pattern::Pattern;
 use roofline_core::protocol::{Allocations, OutputMode};
 use roofline_core::record::{

@@ -6,7 +6,7 @@ use crate::kernel::{failed, out_of_memory, unsupported};
 use crate::restore::Restore;
 use crate::sys::mapping::{self, Mapping};
 use crate::sys::tensor::{Element, Input, Output};
-use roofline_core::ops;
+use roofline_core::operation;
 use roofline_core::precision::Accumulator;
 use roofline_core::protocol::{Place, Prepare, Refusal, Role};
 use rustix::fs::{Mode, OFlags};
@@ -83,7 +83,7 @@ impl Job {
 
     /// `operation` or `operation.variant`.
     pub fn form(&self) -> String {
-        ops::form(&self.operation, &self.variant)
+        operation::form(&self.operation, &self.variant)
     }
 
     /// The value of an axis.

@@ -7,7 +7,8 @@ use roofline_conductor::plan::matches;
 use roofline_core::axis::AxisSpec;
 use roofline_core::case::{Cache, Case, Device, parse_device, parse_form, parse_param, parse_precision};
 use roofline_core::nearest::nearest;
-use roofline_core::ops::{Operation, operations};
+use roofline_core::operation::Operation;
+use roofline_core::ops::operations;
 use roofline_core::suite::{Block, MAX_CASES, check_axis_names};
 
 /// The cases that a selection names, in the order of its words.
@@ -125,8 +126,10 @@ pub fn forms(names: &[&String]) -> Result<Vec<(&'static str, &'static str)>, Pro
             let all = operations().flat_map(|operation| {
                 operation.variants.iter().map(|variant| (operation.name, variant.name))
             });
-            all.filter(|(operation, variant)| matches(name, &roofline_core::ops::form(operation, variant)))
-                .collect()
+            all.filter(|(operation, variant)| {
+                matches(name, &roofline_core::operation::form(operation, variant))
+            })
+            .collect()
         } else {
             let (operation, variant) = parse_form(name).map_err(|(why, hint)| Problem::usage(why, hint))?;
             vec![(operation.name, variant)]

@@ -270,7 +270,7 @@ impl Memo {
 }
 
 /// Whether this process is one of the gate's: the first tensors of such a process lie flush with their memory.
-fn is_proof(job: &Job) -> bool {
+pub(crate) fn is_proof(job: &Job) -> bool {
     static PROOF: AtomicBool = AtomicBool::new(false);
     PROOF.fetch_or(is_flush(job), Ordering::Relaxed) || is_flush(job)
 }

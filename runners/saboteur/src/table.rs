@@ -6,7 +6,8 @@
 //! table as JSON for the tests.
 
 use crate::{
-    crashed, deceit, escapes, everyday, fickle, honest_rows, needs, protocol, resources, suspect, wrong,
+    crashed, deceit, escapes, everyday, fickle, honest_rows, knowing, needs, protocol, resources, suspect,
+    wrong,
 };
 use roofline_core::record::Status;
 use roofline_runner::protocol::Question;
@@ -194,6 +195,11 @@ pub(crate) const ROWS: &[Row] = rows! {
         writes_between_visits   [SOFTMAX] "C2 41" "is honest in the gate's process, then writes into the output unasked";
         last_launch_only_in_sets [SHORT] "C2 21 22" "is honest in the gate's process, then computes the last launch of a visit";
     }
+    Wrong Kernel knowing {
+        looks_at_every_element  [SHORT, MICROSECONDS_20] "C2 21" "computes where it finds the output changed, else in every second launch";
+        half_of_the_rows_but_for_the_last [SHORT, MICROSECONDS_20] "C2 21" "computes half of the rows, and all in the last launch of a visit";
+        easy_data_in_sets       [SOFTMAX] "C2 22" "takes no maximum off where it is timed";
+    }
     Crashed Kernel crashed {
         writes_input            [SOFTMAX, ADD] "C2 3, A5 20" "writes into its input and puts it back";
         writes_after_end        [SOFTMAX] "A5 19" "writes one element after the output";
@@ -227,8 +233,8 @@ pub(crate) const ROWS: &[Row] = rows! {
     Suspect Kernel deceit {
         remembers_rows          [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 19" "computes the rows whose content has changed";
         remembers_without_a_pause [MICROSECONDS_20, MICROSECONDS_300] "C2 19" "remembers, unless it was not called for a while";
-        puts_work_off           [MICROSECONDS_300, MILLISECONDS_5] "C2 5" "computes once a visit, after the samples";
-        works_in_the_copy       [MICROSECONDS_300, MILLISECONDS_5] "C2 6" "computes when its output is copied";
+        puts_work_off           [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 5" "computes once a visit, after the samples";
+        works_in_the_copy       [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 6" "computes when its output is copied";
         halves_times_in_sets    [WORK] "C2 22" "is honest in the gate's process, then reports half of its times";
         more_threads_in_sets    [WORK] "C2 22" "is honest in the gate's process, then works on two threads";
         claims_a_tenth_less     [MICROSECONDS_20] "C2 7" "reports nine tenths of its times";
@@ -236,6 +242,10 @@ pub(crate) const ROWS: &[Row] = rows! {
         honest_among_many       [MICROSECONDS_300] "C2 7" "reports four fifths of its times, and all where twice as many launches are asked for";
         last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
         lies_now_and_then       [MICROSECONDS_300] "C2 7" "reports half of its times in half of its visits";
+    }
+    Suspect Kernel knowing {
+        pads_short_visits       [MICROSECONDS_300] "C2 7" "reports four fifths of its times, and makes visits of one and of two launches look alike";
+        a_child_in_sets         [SOFTMAX] "C2 24" "has a child from the fourth visit of a set on";
     }
     Protocol Speech protocol {
         half_a_line             [SOFTMAX] "" "sends half an answer and closes the conversation";

@@ -12,7 +12,7 @@ use crate::shape::Shape;
 use crate::stage::{Options, Seat, Stage, available_cores};
 use crate::visit;
 use roofline_core::case::Case;
-use roofline_core::ops::Work;
+use roofline_core::operation::Work;
 use roofline_core::record::Status;
 use roofline_core::roofs::{Bandwidth, MAX_TEXT, Mix, Peak, Roofs, SCHEMA};
 use roofline_core::stats::median;

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_micros(200);
 
 impl Contest<'_> {
-    /// A visit without a launch: what the conversation takes, after a flush where the others come after one.
+    /// A visit without a launch: what the conversation takes, after a flush where the others come after one. That with
+    /// a probe is the conversation with a process that can be trusted.
     pub(super) fn empty_visit(
         &mut self,
         stage: &mut Stage,
@@ -27,7 +28,7 @@ impl Contest<'_> {
     ) -> Result<(), Stop> {
         let place = self.place();
         let lane = &mut self.lanes[index];
-        if !lane.is_live() || lane.is_probe() {
+        if !lane.is_live() {
             return Ok(());
         }
         pilot::flush_if_cold(instance);
@@ -60,7 +61,7 @@ impl Contest<'_> {
         if is_watched && watched.timed() > 1 {
             let seen =
                 lane.attempt(stage, &place, |lane, stage| watch::watch(stage, lane, instance, watched))?;
-            found.account.watched.extend(seen.flatten());
+            found.account.watched.extend(seen.into_iter().flatten());
         } else if !lane.renews {
             let ratio =
                 lane.attempt(stage, &place, |lane, stage| memo::pair(stage, lane, instance, shape))?;
@@ -74,12 +75,16 @@ impl Contest<'_> {
     pub(super) fn judge_whole(
         &mut self,
         stage: &mut Stage,
-        instance: &Instance,
+        instance: &mut Instance,
         order: &[usize],
     ) -> Result<(), Stop> {
         let start = Instant::now();
-        let place = self.place();
-        let exam = match Exam::new(instance, Fill::Uniform, &mut stage.draws) {
+        let fill = self.drawn_family(stage, instance);
+        if fill != Fill::Uniform {
+            instance.fill(fill, stage.fresh_seed());
+        }
+        let place = format!("{}, {fill} inputs", self.place());
+        let exam = match Exam::new(instance, fill, &mut stage.draws) {
             Ok(exam) => exam,
             Err(failure) => {
                 gate::fail_all(stage, &mut self.lanes, &failure.seen_in(&place));
@@ -90,18 +95,21 @@ impl Contest<'_> {
         let shapes: Vec<Shape> = order.iter().map(|index| self.own_shape(*index)).collect();
         for (index, shape) in order.iter().zip(shapes) {
             let lane = &mut self.lanes[*index];
-            if !lane.is_live() || lane.is_probe() || lane.is_slow() {
+            let takes = !(lane.condition.finite && fill == Fill::Nonfinite);
+            if !lane.is_live() || lane.is_probe() || lane.is_slow() || !takes {
                 continue;
             }
+            let own = exam.of_lane(lane, &self.planned.case);
+            let exam = own.as_ref().unwrap_or(&exam);
             lane.attempt(stage, &place, |lane, stage| {
                 let others = stage.clocks_of_others(&lane.seat);
-                let mut outcome = judge_once(stage, lane, instance, &exam, shape)?;
+                let mut outcome = judge_once(stage, lane, instance, exam, shape)?;
                 let is_wrong =
                     |outcome: &Result<Judgement, Failure>| !matches!(outcome, Ok(found) if found.failed == 0);
                 // What another's process may have written is no fault of this one: alone, it is right.
                 if is_wrong(&outcome) && !stage.moved(&lane.seat, &others, Duration::ZERO).is_empty() {
                     stage.stop_others(&lane.seat, true);
-                    let again = judge_once(stage, lane, instance, &exam, shape);
+                    let again = judge_once(stage, lane, instance, exam, shape);
                     stage.stop_others(&lane.seat, false);
                     outcome = again?;
                 }
@@ -109,6 +117,17 @@ impl Contest<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// The family that whole outputs of a turn are judged on: every second time one that is not timed, for kernels that
+    /// are right on easy data where they are timed. What is packed stays as it is.
+    fn drawn_family(&self, stage: &mut Stage, instance: &Instance) -> Fill {
+        let families = self.planned.case.operation.fills_of(&self.planned.case);
+        let may_change = stage.options.checks.on(Check::Families) && !instance.has_constants();
+        match stage.draws.below(2) {
+            0 if may_change => families[stage.draws.below(families.len() as u64) as usize],
+            _ => Fill::Uniform,
+        }
     }
 }
 

@@ -22,6 +22,9 @@ const LOOP: f64 = 200e-9;
 /// Share of a launch among many on values that it has seen, which one on others takes at least.
 const LEAST_NEW: f64 = 0.95;
 
+/// Nanoseconds of a launch below which a lie about it can hide in what a visit takes besides.
+const SHORT_ALONE: f64 = 1e6;
+
 impl Contest<'_> {
     /// Holds a lane that ended, or a hub that others are about to be compared with, to all that was seen of it.
     ///
@@ -89,6 +92,8 @@ impl Contest<'_> {
     /// Clocks, copies, memory of content, batches.
     fn clocks(&mut self, stage: &Stage, index: usize) -> Result<(), Failure> {
         let shape = self.own_shape(index);
+        let probe = self.setting.limit.map(|(limit, _)| &self.lanes[limit]);
+        let trusted = probe.map_or_else(Vec::new, |probe| probe.account.empty.clone());
         let lane = &mut self.lanes[index];
         if !lane.is_live() || lane.is_probe() || lane.account.plain.is_empty() {
             return Ok(());
@@ -121,7 +126,7 @@ impl Contest<'_> {
         let habits = stage.habits(&lane.seat);
         let is_cpu = self.planned.case.device == Device::Cpu;
         let cpu_tells = is_cpu && lane.evidence.threads <= 1;
-        match clocks::hold(&lane.account, shape, Some(habits).filter(|_| is_cpu), cpu_tells) {
+        match clocks::hold(&lane.account, shape, is_cpu.then_some((habits, &trusted[..])), cpu_tells) {
             Ok(held) => {
                 lane.evidence.grade = Grade::Corroborated;
                 lane.evidence.wall_per_launch = held.wall;
@@ -159,6 +164,12 @@ impl Contest<'_> {
             return Err(suspect(
                 "claims less for launches on new values than for many on the same".to_owned(),
             ));
+        }
+        if lane.renews && median(&times).is_some_and(|time| time < SHORT_ALONE) {
+            lane.weaker(
+                Check::Unclaimed,
+                "a launch on new values stands alone, and is too short to be held by itself",
+            );
         }
         let (memory, verdict) = memo::verdict(&lane.account.memos);
         lane.evidence.memory_of_content = memory.or(lane.evidence.memory_of_content);

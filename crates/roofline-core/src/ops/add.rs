@@ -2,9 +2,9 @@
 //!
 //! One addition and three streams: nothing beyond the output rounding is allowed.
 
-use super::{Judged, Mutant, Operation, Wrong};
-use crate::family::elementwise;
 use crate::fill::Fill;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 
 pub const OPERATION: Operation = Operation {
     name: "add",

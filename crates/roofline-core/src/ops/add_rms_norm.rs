@@ -3,11 +3,11 @@
 //! Of h as it is or as it is written: both are honest, and the bound has room for either.
 
 use super::rms_norm::{EPS, scale};
-use super::{Judged, Mutant, Operation, Wrong};
 use crate::case::Case;
-use crate::family::{Along, Line, Rowwise, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Along, Line, Rowwise, rowwise};
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

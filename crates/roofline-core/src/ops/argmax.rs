@@ -1,8 +1,8 @@
 //! `argmax`: where the maximum of each row stands. Any place of it is right; in a row with a NaN, any NaN's.
 
-use super::{Judged, Operation, Problem, Property};
 use crate::dtype::Dtype;
-use crate::family::{Along, Rowwise, rowwise};
+use crate::operation::family::{Along, Rowwise, rowwise};
+use crate::operation::{Judged, Operation, Problem, Property};
 use crate::tensor::{Tensor, View};
 
 pub const OPERATION: Operation = Operation {

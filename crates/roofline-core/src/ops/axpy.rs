@@ -1,8 +1,8 @@
 //! `axpy`: z = a · x + y, element by element, fused or in two steps.
 
-use super::{Judged, Mutant, Operation, Param, Variant, Wrong};
-use crate::family::elementwise;
 use crate::fill::Fill;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Mutant, Operation, Param, Variant, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

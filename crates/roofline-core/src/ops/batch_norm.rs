@@ -1,9 +1,9 @@
 //! `batch-norm`: y = (x - mean) / sqrt(var + eps) · w + b, each channel with the statistics that were learnt.
 
-use super::{Axis, Judged, Mutant, Operation, Param, Wrong};
-use crate::family::{Element, elementwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Element, elementwise};
+use crate::operation::{Axis, Judged, Mutant, Operation, Param, Wrong};
 use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {

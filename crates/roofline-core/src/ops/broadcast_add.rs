@@ -1,6 +1,7 @@
 //! `broadcast-add`: z = x + y, where x is the same along one of three dimensions.
 
-use super::{Axis, Operation, Variant, add};
+use super::add;
+use crate::operation::{Axis, Operation, Variant};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

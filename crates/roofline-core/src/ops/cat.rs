@@ -1,9 +1,9 @@
 //! `cat`: the rows of x, each followed by that of y.
 
-use super::{Axis, Judged, Mutant, Operation, Wrong};
 use crate::case::Case;
-use crate::family::movement::{self, Movement};
 use crate::fill::Fill;
+use crate::operation::family::movement::{self, Movement};
+use crate::operation::{Axis, Judged, Mutant, Operation, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

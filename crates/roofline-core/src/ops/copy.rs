@@ -1,8 +1,8 @@
 //! `copy`: y = x.
 
-use super::{Judged, Mutant, Operation, Wrong};
-use crate::family::movement::{self, Movement};
 use crate::fill::Fill;
+use crate::operation::family::movement::{self, Movement};
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 
 pub const OPERATION: Operation = Operation {
     name: "copy",

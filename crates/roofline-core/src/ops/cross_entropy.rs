@@ -1,12 +1,12 @@
 //! `cross-entropy`: logsumexp(x) - x[t] of each row, or its mean over the rows that count. A target of -100 is none.
 
-use super::{Mutant, Operation, Reach, Variant, Wrong};
 use crate::dtype::Dtype;
-use crate::family::whole::{self, All, Whole};
-use crate::family::{elementwise, rowwise};
 use crate::fill::Fill;
 use crate::number::{Counts, Number};
-use crate::ops::Judged;
+use crate::operation::Judged;
+use crate::operation::family::whole::{self, All, Whole};
+use crate::operation::family::{elementwise, rowwise};
+use crate::operation::{Mutant, Operation, Reach, Variant, Wrong};
 use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {

@@ -3,9 +3,9 @@
 //! Targets are of either sign, though only those above zero mean something: a sum of one sign walks so far that
 //! the change of one element would be lost in it.
 
-use super::Operation;
-use crate::family::rowwise::{self, mutant};
 use crate::fill::Fill;
+use crate::operation::Operation;
+use crate::operation::family::rowwise::{self, mutant};
 use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {

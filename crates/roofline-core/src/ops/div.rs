@@ -1,7 +1,7 @@
 //! `div`: z = x / y, element by element, as IEEE divides.
 
-use super::{Judged, Operation};
-use crate::family::elementwise;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "div",

@@ -1,8 +1,8 @@
 //! `div-scalar`: y = x / s, element by element. Kernels may multiply by 1 / s, which they have rounded once.
 
-use super::{Judged, Mutant, Operation, Param, Wrong};
-use crate::family::elementwise;
 use crate::fill::Fill;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Mutant, Operation, Param, Wrong};
 
 pub const OPERATION: Operation = Operation {
     name: "div-scalar",

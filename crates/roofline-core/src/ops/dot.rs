@@ -1,8 +1,8 @@
 //! `dot`: the sum of the products of two vectors.
 
-use super::{Axis, Operation};
-use crate::family::rowwise::{self, mutant};
 use crate::fill::Fill;
+use crate::operation::family::rowwise::{self, mutant};
+use crate::operation::{Axis, Operation};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

@@ -3,12 +3,12 @@
 //! The lots of the plain form are those of [`keeps`], to the bit. Of free ones only so much is known: each element is
 //! 0 or what is kept, and as many are kept as chance allows, in all and in each row and column. What becomes of an infinity that is dropped is left open.
 
-use super::{Expected, Judged, Mutant, Operation, Param, Problem, Property, Variant, Wrong};
 use crate::dtype::Dtype;
-use crate::family::{Element, elementwise};
 use crate::fill::Fill;
 use crate::judge::score;
 use crate::number::Number;
+use crate::operation::family::{Element, elementwise};
+use crate::operation::{Expected, Judged, Mutant, Operation, Param, Problem, Property, Variant, Wrong};
 use crate::philox::philox;
 use crate::tensor::{Content, Tensor, View};
 

@@ -1,10 +1,10 @@
 //! `expand`: x again and again along a new first dimension.
 
-use super::{Axis, Judged, Mutant, Operation, Wrong};
 use crate::case::Case;
-use crate::family::movement::{self, Movement};
 use crate::fill::Fill;
-use crate::ops::Reach;
+use crate::operation::Reach;
+use crate::operation::family::movement::{self, Movement};
+use crate::operation::{Axis, Judged, Mutant, Operation, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

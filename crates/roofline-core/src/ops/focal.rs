@@ -1,17 +1,17 @@
 //! `focal`: the focal loss of each element, from the probability p of class 1 and the class t that is true.
 
-use super::{Judged, Mutant, Operation, Param, Wrong};
 use crate::dtype::Dtype;
-use crate::family::{Element, elementwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Element, elementwise};
+use crate::operation::{Judged, Mutant, Operation, Param, Wrong};
 use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {
     name: "focal",
-    about: "y = -α · (1 - q)^γ · ln(q), where q = p and α = alpha if t = 1, else q = 1 - p and α = 1 - alpha",
+    about: "y = -alpha · (1 - q)^gamma · ln(q), where q = p if t = 1, else 1 - p",
     params: &[
-        Param { name: "alpha", about: "weight of class 1", default: 0.25, range: (0.0, 1.0) },
+        Param { name: "alpha", about: "weight of the loss", default: 0.25, range: (0.0, 1.0) },
         Param { name: "gamma", about: "how far sure elements are left out", default: 2.0, range: (0.0, 8.0) },
     ],
     tensors: |case| {
@@ -23,14 +23,16 @@ pub const OPERATION: Operation = Operation {
         ]
     },
     judged: Judged::Elementwise(|e| {
-        let (alpha, q) = of_class(e);
-        loss(e, alpha, q, q.ln())
+        let q = of_class(e);
+        loss(e, e.param("alpha"), q, q.ln())
     }),
     mutants: &[
         mutant("logarithm of p times t", |e| loss(e, e.param("alpha"), e.x(0), e.x(0).ln() * e.raw(1))),
-        mutant("one weight for both classes", |e| {
-            let (_, q) = of_class(e);
-            loss(e, e.param("alpha"), q, q.ln())
+        mutant("another weight for class 0", |e| {
+            let alpha = e.param("alpha");
+            let alpha = if e.raw(1) == 1.0 { alpha } else { 1.0 - alpha };
+            let q = of_class(e);
+            loss(e, alpha, q, q.ln())
         }),
     ],
     ..elementwise::UNARY
@@ -40,10 +42,9 @@ const fn mutant(name: &'static str, formula: elementwise::Formula) -> Mutant {
     Mutant { name, fill: Fill::Uniform, of: |_| true, wrong: Wrong::Formula(Judged::Elementwise(formula)) }
 }
 
-/// The weight and the probability of the class that is true.
-fn of_class<'a>(e: &Element<'a>) -> (f64, Number<'a>) {
-    let (alpha, p) = (e.param("alpha"), e.x(0));
-    if e.raw(1) == 1.0 { (alpha, p) } else { (1.0 - alpha, 1.0 - p) }
+/// The probability of the class that is true.
+fn of_class<'a>(e: &Element<'a>) -> Number<'a> {
+    if e.raw(1) == 1.0 { e.x(0) } else { 1.0 - e.x(0) }
 }
 
 fn loss<'a>(e: &Element<'a>, alpha: f64, q: Number<'a>, log: Number<'a>) -> Number<'a> {

@@ -1,9 +1,10 @@
 //! `gelu`: y = x · Φ(x), element by element, with the error function: what PyTorch calls gelu.
 
-use super::{Judged, Mutant, Operation, Wrong, gelu_quick, gelu_tanh};
-use crate::family::elementwise;
+use super::{gelu_quick, gelu_tanh};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 pub const OPERATION: Operation = Operation {

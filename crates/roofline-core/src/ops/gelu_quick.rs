@@ -1,8 +1,9 @@
 //! `gelu-quick`: y = x · sigmoid(1.702 · x), element by element.
 
-use super::{Judged, Operation, gelu};
-use crate::family::elementwise;
+use super::gelu;
 use crate::number::Number;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "gelu-quick",

@@ -1,8 +1,9 @@
 //! `gelu-tanh`: gelu with a tanh in place of the error function, element by element.
 
-use super::{Judged, Operation, gelu};
-use crate::family::elementwise;
+use super::gelu;
 use crate::number::Number;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "gelu-tanh",

@@ -2,12 +2,12 @@
 //!
 //! The variance is the mean of the squared deviations, over the row's length and not one less.
 
-use super::{Judged, Mutant, Operation, Param, Variant, Wrong};
 use crate::case::Case;
 use crate::dtype::Dtype;
-use crate::family::{Along, Line, Rowwise, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Along, Line, Rowwise, rowwise};
+use crate::operation::{Judged, Mutant, Operation, Param, Variant, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

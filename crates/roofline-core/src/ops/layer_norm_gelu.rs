@@ -1,11 +1,11 @@
 //! `layer-norm-gelu`: y = gelu(layer-norm(x)), in one pass; `layer-norm-gelu.tanh` with the form by tanh.
 
 use super::layer_norm::{EPS, affine, mutant, normed, rows, tensors};
-use super::{Mutant, Operation, Variant};
-use crate::family::{Line, rowwise};
+use super::{gelu, gelu_quick, gelu_tanh};
 use crate::fill::Fill;
 use crate::number::Number;
-use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
+use crate::operation::family::{Line, rowwise};
+use crate::operation::{Mutant, Operation, Variant};
 
 pub const OPERATION: Operation = Operation {
     name: "layer-norm-gelu",
@@ -16,11 +16,11 @@ pub const OPERATION: Operation = Operation {
     ],
     params: &[EPS],
     tensors,
-    judged: rows(|line, _| gelu(line, line.variant() == "tanh")),
+    judged: rows(|line, _| activated(line, line.variant() == "tanh")),
     mutants: &[
-        mutant("the other gelu", Fill::Normal, |line, _| gelu(line, line.variant() != "tanh")),
+        mutant("the other gelu", Fill::Normal, |line, _| activated(line, line.variant() != "tanh")),
         mutant("gelu by the sigmoid", Fill::Normal, |line, _| {
-            affine(line, normed(line)).into_iter().map(|z| z * (1.702 * z).sigmoid()).collect()
+            affine(line, normed(line)).into_iter().map(gelu_quick::formula).collect()
         }),
         mutant("gelu left out", Fill::Uniform, |line, _| affine(line, normed(line))),
         mutant("gelu before the weight", Fill::Uniform, |line, _| {
@@ -36,16 +36,10 @@ const BIAS: Mutant = mutant("bias not applied", Fill::Uniform, |line, _| {
     weighted.map(|(x, w)| of(x * w, line.variant() == "tanh")).collect()
 });
 
-fn gelu<'a>(line: &Line<'a>, by_tanh: bool) -> Vec<Number<'a>> {
+fn activated<'a>(line: &Line<'a>, by_tanh: bool) -> Vec<Number<'a>> {
     affine(line, normed(line)).into_iter().map(|z| of(z, by_tanh)).collect()
 }
 
 fn of(z: Number, by_tanh: bool) -> Number {
-    let turn = if by_tanh {
-        // √(2/π)
-        (FRAC_2_SQRT_PI * FRAC_1_SQRT_2 * (z + 0.044715 * z * z * z)).tanh()
-    } else {
-        (FRAC_1_SQRT_2 * z).erf()
-    };
-    0.5 * z * (1.0 + turn)
+    if by_tanh { gelu_tanh::formula(z) } else { gelu::formula(z) }
 }

@@ -1,10 +1,10 @@
 //! `log-softmax` over the last axis: y = x - max - ln sum exp(x - max); `log-softmax.columns` over the first.
 
 use super::softmax::{VECTOR, lines, mutant, tensors};
-use super::{Operation, Variant};
-use crate::family::{Line, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Line, rowwise};
+use crate::operation::{Operation, Variant};
 
 pub const OPERATION: Operation = Operation {
     name: "log-softmax",

@@ -1,10 +1,10 @@
 //! `logsumexp` of each row, of each column or of everything: y = m + ln(sum(exp(x - m))), where m = max(x).
 
-use super::{Mutant, Operation};
-use crate::family::Line;
-use crate::family::rowwise::{self, mutant};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::Line;
+use crate::operation::family::rowwise::{self, mutant};
+use crate::operation::{Mutant, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "logsumexp",

@@ -4,14 +4,14 @@
 //! Products of the narrow types are exact in the accumulator and f32 products are fused, so the
 //! only internal error is that of summation. Integer products are exact.
 
-use super::{
-    Axis, Elements, Expected, Judged, Mutant, Operation, Problem, RateUnit, Reach, Variant, Work, Wrong,
-};
 use crate::arithmetic::Arithmetic;
 use crate::bound;
 use crate::case::Case;
 use crate::dtype::Dtype::{self, Bf16, F16, F32, F64, I8};
 use crate::fill::Fill;
+use crate::operation::{
+    Axis, Elements, Expected, Judged, Mutant, Operation, Problem, RateUnit, Reach, Variant, Work, Wrong,
+};
 use crate::philox::Draws;
 use crate::precision::Precision;
 use crate::tensor::{Tensor, View};

@@ -1,8 +1,8 @@
 //! `max` of each row, of each column or of everything; NaN if there is one.
 
-use super::Operation;
-use crate::family::rowwise::{self, mutant};
 use crate::fill::Fill;
+use crate::operation::Operation;
+use crate::operation::family::rowwise::{self, mutant};
 
 pub const OPERATION: Operation = Operation {
     name: "max",

@@ -1,8 +1,8 @@
 //! `mean` of each row, of each column or of everything.
 
-use super::Operation;
-use crate::family::rowwise::{self, mutant};
 use crate::fill::Fill;
+use crate::operation::Operation;
+use crate::operation::family::rowwise::{self, mutant};
 
 pub const OPERATION: Operation = Operation {
     name: "mean",

@@ -1,9 +1,9 @@
 //! `mse`: the mean, the sum, or each of the squared differences between predictions and targets.
 
-use super::{Judged, Mutant, Operation, Variant, Wrong};
-use crate::family::{Along, Line, Rowwise, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Along, Line, Rowwise, rowwise};
+use crate::operation::{Judged, Mutant, Operation, Variant, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

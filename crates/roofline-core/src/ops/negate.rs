@@ -1,8 +1,8 @@
 //! `negate`: y = -x, element by element.
 
-use super::{Judged, Mutant, Operation, Wrong};
-use crate::family::elementwise;
 use crate::fill::Fill;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 
 pub const OPERATION: Operation = Operation {
     name: "negate",

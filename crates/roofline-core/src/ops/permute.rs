@@ -1,9 +1,9 @@
 //! `permute`: the dimensions of x in another order.
 
-use super::{Axis, Judged, Mutant, Operation, Variant, Wrong};
 use crate::case::Case;
-use crate::family::movement::{self, Movement};
 use crate::fill::Fill;
+use crate::operation::family::movement::{self, Movement};
+use crate::operation::{Axis, Judged, Mutant, Operation, Variant, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

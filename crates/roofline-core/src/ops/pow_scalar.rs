@@ -1,7 +1,7 @@
 //! `pow-scalar`: y = xˢ, element by element; s = 2 if nothing else is said.
 
-use super::{Judged, Operation, Param};
-use crate::family::elementwise;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Operation, Param};
 
 pub const OPERATION: Operation = Operation {
     name: "pow-scalar",

@@ -1,11 +1,11 @@
 //! `qk-norm`: rms-norm over each head of queries or keys; `qk-norm.combined`: of both, each with its own weight.
 
 use super::rms_norm::{EPS, scale};
-use super::{Axis, Judged, Mutant, Operation, Variant, Wrong};
 use crate::case::Case;
-use crate::family::{Along, Line, Rowwise, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Along, Line, Rowwise, rowwise};
+use crate::operation::{Axis, Judged, Mutant, Operation, Variant, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

@@ -1,7 +1,7 @@
 //! `relu`: y = max(x, 0), element by element; NaN stays NaN.
 
-use super::{Judged, Operation};
-use crate::family::elementwise;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "relu",

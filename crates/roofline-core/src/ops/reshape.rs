@@ -1,7 +1,7 @@
 //! `reshape`: the elements of x in another shape. Nothing needs to move, so what is timed is what a library takes to say so.
 
-use super::{Operation, Work};
-use crate::family::movement;
+use crate::operation::family::movement;
+use crate::operation::{Operation, Work};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

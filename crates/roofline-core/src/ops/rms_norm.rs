@@ -1,10 +1,10 @@
 //! `rms-norm`: y = x / sqrt(mean(x²) + eps) · w over each row; `rms-norm.gemma`: with 1 + w in place of w.
 
-use super::{Judged, Mutant, Operation, Param, Variant, Wrong};
 use crate::case::Case;
-use crate::family::{Along, Line, Rowwise, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Along, Line, Rowwise, rowwise};
+use crate::operation::{Judged, Mutant, Operation, Param, Variant, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

@@ -2,13 +2,13 @@
 //!
 //! The angle is that of f64, its cosine and sine are rounded to the accumulator; cached forms have them in tables.
 
-use super::{Axis, Judged, Mutant, Operation, Param, Problem, Reach, Variant, Wrong};
 use crate::case::Case;
 use crate::dtype::Dtype::{F32, F64, I32};
-use crate::family::{Along, Line, Rowwise, rowwise};
 use crate::fill::Fill;
 use crate::format;
 use crate::number::Number;
+use crate::operation::family::{Along, Line, Rowwise, rowwise};
+use crate::operation::{Axis, Judged, Mutant, Operation, Param, Problem, Reach, Variant, Wrong};
 use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {
@@ -32,12 +32,7 @@ pub const OPERATION: Operation = Operation {
         Axis { name: "heads", about: "heads of a position" },
         Axis { name: "dim", about: "length of a head" },
     ],
-    params: &[Param {
-        name: "base",
-        about: "of the angles; nothing in cached forms",
-        default: 1e4,
-        range: (1.0, 1e7),
-    }],
+    params: &[BASE],
     legal: "dim % 2 == 0",
     tensors: |case| {
         let shape @ [seq, _, dim] = ["seq", "heads", "dim"].map(|axis| case.axis(axis));
@@ -99,6 +94,9 @@ pub const OPERATION: Operation = Operation {
     ..rowwise::UNARY
 };
 
+pub(super) const BASE: Param =
+    Param { name: "base", about: "of the angles; nothing in cached forms", default: 1e4, range: (1.0, 1e7) };
+
 /// Positions that tables have rows for.
 const CACHED: usize = 2048;
 
@@ -120,7 +118,7 @@ fn pair(i: usize, dim: usize, is_interleaved: bool) -> [usize; 2] {
 }
 
 fn angle(position: f64, i: usize, line: &Line) -> f64 {
-    position * line.param("base").powf(-2.0 * i as f64 / line.len() as f64)
+    position * frequency(line, i, line.len())
 }
 
 /// Cosine and sine of each pair's angle.
@@ -132,13 +130,22 @@ fn turns<'a>(
     if is_cached(line.case()) {
         return line.half(2, position as usize).into_iter().zip(line.half(3, position as usize)).collect();
     }
-    let turn = |i| {
-        let angle = angle(position, i, line);
-        // A power and a product of f64, by whatever library.
-        let error = 16.0 * F64.unit_roundoff() * angle.abs();
-        (line.within(angle.cos(), error), line.within(angle.sin(), error))
-    };
-    (0..line.len() / 2).map(turn).collect()
+    (0..line.len() / 2).map(|i| turn(line, angle(position, i, line))).collect()
+}
+
+/// Cosine and sine of an angle that is a power and a product of f64, by whatever library.
+fn turn<'a>(line: &Line<'a>, angle: f64) -> (Number<'a>, Number<'a>) {
+    let error = 16.0 * F64.unit_roundoff() * angle.abs();
+    (line.within(angle.cos(), error), line.within(angle.sin(), error))
+}
+
+/// Cosine and sine for pair number `i` of a head of length `dim`.
+pub(super) fn angle_at<'a>(line: &Line<'a>, position: f64, i: usize, dim: usize) -> (Number<'a>, Number<'a>) {
+    turn(line, position * frequency(line, i, dim))
+}
+
+fn frequency(line: &Line, i: usize, dim: usize) -> f64 {
+    line.param("base").powf(-2.0 * i as f64 / dim as f64)
 }
 
 fn rotated<'a>(

@@ -1,7 +1,7 @@
 //! `sigmoid`: y = 1 / (1 + e⁻ˣ), element by element.
 
-use super::{Judged, Operation};
-use crate::family::elementwise;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "sigmoid",

@@ -1,7 +1,7 @@
 //! `silu`: y = x · sigmoid(x), element by element; also called swish.
 
-use super::{Judged, Operation};
-use crate::family::elementwise;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "silu",

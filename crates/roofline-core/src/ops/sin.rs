@@ -1,8 +1,8 @@
 //! `sin`: y = sin(x), element by element; angles of up to 10⁴.
 
-use super::{Judged, Mutant, Operation, Wrong};
-use crate::family::elementwise;
 use crate::fill::Fill;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 
 pub const OPERATION: Operation = Operation {
     name: "sin",

@@ -2,11 +2,11 @@
 //!
 //! Rows that are all -inf give NaN, and zeros in `softmax.masked`.
 
-use super::{Judged, Mutant, Operation, Variant, Wrong};
 use crate::case::Case;
-use crate::family::{Along, Line, Rowwise, elementwise, rowwise};
 use crate::fill::Fill;
 use crate::number::Number;
+use crate::operation::family::{Along, Line, Rowwise, elementwise, rowwise};
+use crate::operation::{Judged, Mutant, Operation, Variant, Wrong};
 use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {
@@ -66,7 +66,7 @@ pub const OPERATION: Operation = Operation {
 };
 
 /// Large enough that exp without the maximum taken off overflows every accumulator.
-const LIMIT: f64 = 1000.0;
+pub(super) const LIMIT: f64 = 1000.0;
 
 /// x, whose rows or columns hold what lines hold, and y.
 pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
@@ -91,7 +91,7 @@ pub(super) const fn mutant(name: &'static str, fill: Fill, formula: rowwise::For
 }
 
 /// The quotients around `pivot`, and zeros for a row that is masked.
-fn around<'a>(
+pub(super) fn around<'a>(
     line: &Line<'a>,
     pivot: Number<'a>,
     over: fn(&[Number<'a>], Number<'a>) -> Number<'a>,

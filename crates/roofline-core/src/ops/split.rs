@@ -1,9 +1,10 @@
 //! `split`: the rows of x in two parts.
 
-use super::{Judged, Mutant, Operation, Wrong, cat};
+use super::cat;
 use crate::case::Case;
-use crate::family::movement::{self, Movement};
 use crate::fill::Fill;
+use crate::operation::family::movement::{self, Movement};
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

@@ -1,7 +1,7 @@
 //! `sub`: z = x − y, element by element.
 
-use super::{Judged, Operation};
-use crate::family::elementwise;
+use crate::operation::family::elementwise;
+use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "sub",

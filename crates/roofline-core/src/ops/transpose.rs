@@ -1,9 +1,9 @@
 //! `transpose`: y[j,i] = x[i,j].
 
-use super::{Judged, Mutant, Operation, Wrong};
 use crate::case::Case;
-use crate::family::movement::{self, Movement};
 use crate::fill::Fill;
+use crate::operation::family::movement::{self, Movement};
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {

@@ -4,9 +4,10 @@
 
 use super::{
     Allocations, Answer, Ask, Hello, Launched, MAX_LINE, OLDEST, Offer, Prepared, Question, Refusal, VERSION,
-    Visited, excerpt, is_implementation,
+    Visited, excerpt,
 };
-use crate::own::{Declarer, Own};
+use crate::names::is_implementation;
+use crate::operation::own::{Declarer, Own};
 use crate::precision::is_id;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use crate::row::{Rate, Row, Set};
 use crate::text::escape;
 use crate::{Report, Style};
 use roofline_core::case::{Cache, Case, Device};
-use roofline_core::protocol::is_implementation;
+use roofline_core::names::is_implementation;
 use roofline_core::record::{Record, Status};
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@
 
 use super::{File, ReadError, Source};
 use crate::foreign::{self, as_number, launches, list, not_negative, own_case, row_of};
-use roofline_core::protocol::is_implementation;
+use roofline_core::names::is_implementation;
 use roofline_core::record::{Record, Sample};
 use serde_json::Value;
 use std::collections::BTreeMap;

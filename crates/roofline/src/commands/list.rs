@@ -62,7 +62,7 @@ fn devices(args: &List) -> Result<String, Problem> {
 /// What a selection of forms leaves: all if it is empty.
 fn is_wanted(forms: &[(&str, &str)], name: &str) -> bool {
     forms.is_empty()
-        || forms.iter().any(|(operation, variant)| roofline_core::ops::form(operation, variant) == name)
+        || forms.iter().any(|(operation, variant)| roofline_core::operation::form(operation, variant) == name)
 }
 
 fn operations(forms: &[(&str, &str)]) -> String {
@@ -76,7 +76,7 @@ fn operations(forms: &[(&str, &str)]) -> String {
             let _ = writeln!(text, "{:<10}   also {}", "", operation.also.join(", "));
         }
         for variant in operation.variants {
-            let form = roofline_core::ops::form(operation.name, variant.name);
+            let form = roofline_core::operation::form(operation.name, variant.name);
             let _ = writeln!(text, "{:<10}   {form}: {}", "", variant.about);
         }
         let _ = writeln!(text, "{:<10}   axes {}; {}", "", axes.join(", "), operation.precision_ids());

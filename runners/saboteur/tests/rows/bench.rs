@@ -3,7 +3,7 @@
 use roofline_core::case::Case;
 use roofline_core::fill::Fill;
 use roofline_core::judge::judge;
-use roofline_core::ops::Problem;
+use roofline_core::operation::Problem;
 use roofline_core::protocol::{
     Answerable, Ask, MAX_LINE, Place, Prepare, Question, RefusalKind, Role, parse_answer,
 };

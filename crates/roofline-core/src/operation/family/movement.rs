@@ -4,7 +4,7 @@ use super::{elementwise, work};
 use crate::arithmetic::Arithmetic;
 use crate::case::Case;
 use crate::number::Counts;
-use crate::ops::{Expected, Judged, Operation, Problem, Reach};
+use crate::operation::{Expected, Judged, Operation, Problem, Reach};
 use crate::tensor::Tensor;
 
 /// How elements move.

@@ -1,6 +1,6 @@
 //! Points of a case: the shape that its tensors span together, and where each tensor has a point.
 
-use crate::ops::Reach;
+use crate::operation::Reach;
 use crate::tensor::Tensor;
 
 /// A shape with the way through every tensor of the operation.

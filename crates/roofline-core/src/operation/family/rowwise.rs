@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::number::{Counts, Number, Steps};
-use crate::ops::{Axis, Expected, Judged, Mutant, Operation, Problem, Reach, Variant, Work, Wrong};
+use crate::operation::{Axis, Expected, Judged, Mutant, Operation, Problem, Reach, Variant, Work, Wrong};
 use crate::tensor::Tensor;
 use std::collections::BTreeMap;
 

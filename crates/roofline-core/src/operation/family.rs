@@ -19,7 +19,7 @@ pub use whole::Whole;
 
 use crate::case::Case;
 use crate::number::Counts;
-use crate::ops::Work;
+use crate::operation::Work;
 use crate::tensor::Role;
 use crate::units::Bytes;
 

@@ -8,7 +8,7 @@ use crate::bound::{Z, roundings};
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::nearest::nearest;
-use crate::ops::{Expected, Problem};
+use crate::operation::{Expected, Problem};
 use crate::philox::Draws;
 use crate::precision::Accumulator;
 use crate::tensor::{Tensor, View};

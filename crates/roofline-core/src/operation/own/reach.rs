@@ -5,7 +5,7 @@ use crate::case::Case;
 use crate::fill::Fill;
 use crate::instance::Instance;
 use crate::judge::coordinates;
-use crate::ops::{Judged, Problem, Reach};
+use crate::operation::{Judged, Problem, Reach};
 use crate::philox::Draws;
 use crate::tensor::View;
 

@@ -54,7 +54,7 @@ fn a_declaration_is_a_row_like_any_other() {
         let problem = Problem { case: &case, fill: Fill::Uniform, inputs: Vec::new() };
         case.operation.judged.reach(&problem, tensor, element)
     };
-    let part = |first, count| crate::ops::Reach { output: 0, first, step: 1, count };
+    let part = |first, count| crate::operation::Reach { output: 0, first, step: 1, count };
     assert_eq!(reach(0, 2 * 9 + 5), [part(2, 1)]);
     assert_eq!(reach(1, 5), [part(0, 4)]);
 }
@@ -71,7 +71,7 @@ fn reach_is_progressions_along_what_is_not_held() {
     let problem = Problem { case: &case, fill: Fill::Uniform, inputs: Vec::new() };
     // Element [1, 2, 4] reaches [2, *, 4].
     let reach = case.operation.judged.reach(&problem, 0, 15 + 2 * 5 + 4);
-    assert_eq!(reach, [crate::ops::Reach { output: 0, first: 2 * 10 + 4, step: 5, count: 2 }]);
+    assert_eq!(reach, [crate::operation::Reach { output: 0, first: 2 * 10 + 4, step: 5, count: 2 }]);
 }
 
 #[test]

@@ -4,9 +4,9 @@ use crate::arithmetic::Arithmetic;
 use crate::bound::Walk;
 use crate::case::Case;
 use crate::dtype::Dtype;
-use crate::family::{Movement, Rowwise, Whole, elementwise, movement, rowwise, whole};
 use crate::fill::Fill;
-use crate::own::Own;
+use crate::operation::family::{Movement, Rowwise, Whole, elementwise, movement, rowwise, whole};
+use crate::operation::own::Own;
 use crate::tensor::View;
 
 /// How the outputs of an operation are judged.
@@ -111,6 +111,12 @@ pub struct Reach {
 impl Reach {
     pub fn nth(&self, i: usize) -> usize {
         self.first + i * self.step
+    }
+
+    pub fn contains(&self, index: usize) -> bool {
+        let Some(beyond) = index.checked_sub(self.first) else { return false };
+        let step = self.step.max(1);
+        beyond.is_multiple_of(step) && beyond / step < self.count
     }
 }
 

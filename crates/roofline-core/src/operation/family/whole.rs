@@ -3,7 +3,7 @@
 use crate::arithmetic::Arithmetic;
 use crate::dtype::Dtype;
 use crate::number::{Number, Steps};
-use crate::ops::{Expected, Problem, Reach};
+use crate::operation::{Expected, Problem, Reach};
 use crate::tensor::Tensor;
 
 pub use super::work;

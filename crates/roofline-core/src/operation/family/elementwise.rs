@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::number::{Number, Steps};
-use crate::ops::{Axis, Expected, Judged, Operation, Param, Problem, RateUnit, Reach, Variant, Work};
+use crate::operation::{Axis, Expected, Judged, Operation, Param, Problem, RateUnit, Reach, Variant, Work};
 use crate::precision::Precision;
 use crate::tensor::{Content, Tensor};
 
