@@ -60,8 +60,6 @@ const RENEWED: u64 = 2;
 const FEWEST_CHECKS: u32 = 3;
 /// Launches above this find new values everywhere in every visit: that costs them nothing.
 const LONG: Duration = Duration::from_millis(20);
-/// The whole output is judged at the end of turns, so often that it takes no more than this share of them.
-const EXAM_SHARE: f64 = 0.2;
 /// Visits to others that a process may work in before it is called to account.
 const MOST_DISTURBANCES: u32 = 20;
 /// One visit in so many may be disturbed however many there are: such visits are not counted.
@@ -226,17 +224,6 @@ impl<'p> Contest<'p> {
         }
         self.sets += 1;
         Ok(())
-    }
-
-    /// Whether the whole outputs of a turn are judged: by lot, where that takes long.
-    fn is_examined(&mut self, stage: &mut Stage, turn: Duration) -> bool {
-        let affordable = EXAM_SHARE * turn.as_secs_f64() / self.exam.as_secs_f64().max(1e-9);
-        let is_examined = stage.draws.below(1 << 20) as f64 <= affordable * f64::from(1 << 20);
-        if affordable < 1.0 {
-            let why = "judging whole outputs takes long: it is done in some of the sets";
-            self.lanes.iter_mut().for_each(|lane| lane.weaker(Check::JudgedVisits, why));
-        }
-        is_examined
     }
 
     /// How visits are asked for when a lane's own are meant: the hub is asked as its first row is.

@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// How often the conductor looks at the threads of a visit that it does not time.
 const LOOK: Duration = Duration::from_micros(200);
 
+/// The whole output is judged at the end of turns, so often that it takes no more than this share of them.
+const EXAM_SHARE: f64 = 0.2;
+
 impl Contest<'_> {
     /// A visit without a launch: what the conversation takes, after a flush where the others come after one. That with
     /// a probe is the conversation with a process that can be trusted.
@@ -69,6 +72,17 @@ impl Contest<'_> {
         }
         timing::rest(stage, &self.lanes[index]);
         Ok(())
+    }
+
+    /// Whether the whole outputs of a turn are judged: by lot, where that takes long.
+    pub(super) fn is_examined(&mut self, stage: &mut Stage, turn: Duration) -> bool {
+        let affordable = EXAM_SHARE * turn.as_secs_f64() / self.exam.as_secs_f64().max(1e-9);
+        let is_examined = stage.draws.below(1 << 20) as f64 <= affordable * f64::from(1 << 20);
+        if affordable < 1.0 {
+            let why = "judging whole outputs takes long: it is done in some of the sets";
+            self.lanes.iter_mut().for_each(|lane| lane.weaker(Check::JudgedVisits, why));
+        }
+        is_examined
     }
 
     /// The last visit of a turn, of whose output all is judged that the gate judges.
