@@ -67,7 +67,7 @@ pub trait Operation: 'static {
         let tensors = Self::tensors(case);
         let bytes = |is_input: bool| {
             let meant = tensors.iter().filter(|tensor| tensor.role.is_input() == is_input);
-            Bytes(meant.map(|tensor| tensor.bytes() as u64).sum())
+            Bytes(meant.map(|tensor| tensor.walked() as u64).sum())
         };
         Work { read: bytes(true), written: bytes(false), ..Work::default() }
     }

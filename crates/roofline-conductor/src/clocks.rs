@@ -47,11 +47,6 @@ pub struct Habits {
 }
 
 impl Habits {
-    /// Most that an empty visit counts for where one to a process of the house takes so long.
-    fn beside(&self, trusted: f64) -> f64 {
-        2.0 * trusted + self.more.as_secs_f64()
-    }
-
     pub const NATIVE: Habits = Habits {
         conversation: Duration::from_micros(150),
         more: Duration::from_micros(30),
@@ -109,11 +104,12 @@ pub fn hold(
     }
     for clock in clocks(true).chain(clocks(false)).filter(|clock| clock.is_constant) {
         let Some((habits, trusted)) = habits else { break };
-        constant(account, &account.plain, clock, shape, claim, habits, trusted)?;
+        let conversation = Conversation { habits, empty: &account.empty, trusted };
+        constant(&account.plain, clock, shape, claim, &conversation)?;
         // Launches on new values stand alone, and are held as such.
         let claims: Vec<f64> = account.renewed.iter().map(|visit| visit.claimed).collect();
         if let Some(claim) = median(&claims) {
-            constant(account, &account.renewed, clock, Shape::ONE, claim, habits, trusted)?;
+            constant(&account.renewed, clock, Shape::ONE, claim, &conversation)?;
         }
     }
     let by_slope = shown.iter().flatten().any(Option::is_some);
@@ -236,25 +232,39 @@ fn slope(
     Ok(Some(hidden.max(0.0)))
 }
 
+/// What is known of visits without a launch: those of the runner, and those of a process of the house.
+struct Conversation<'a> {
+    habits: Habits,
+    empty: &'a [Clocked],
+    trusted: &'a [Clocked],
+}
+
+impl Conversation<'_> {
+    /// What an empty visit takes by a clock, as far as that is believed.
+    fn usual(&self, clock: &Clock) -> f64 {
+        let at = |visits: &[Clocked]| {
+            quantile(&visits.iter().map(clock.read).collect::<Vec<f64>>(), clock.quantile)
+        };
+        let trusted = at(self.trusted).map(|time| 2.0 * time.max(0.0) + self.habits.more.as_secs_f64());
+        let most = self.habits.conversation.as_secs_f64().min(trusted.unwrap_or(f64::INFINITY));
+        at(self.empty).unwrap_or(0.0).clamp(0.0, most)
+    }
+}
+
 /// Refuses work that is done once a visit, when nobody is timing.
 fn constant(
-    account: &Account,
     visits: &[Clocked],
     clock: &Clock,
     shape: Shape,
     claim: f64,
-    habits: Habits,
-    trusted: &[Clocked],
+    conversation: &Conversation,
 ) -> Result<(), Doubt> {
-    let read = |visits: &[Clocked]| -> Vec<f64> { visits.iter().map(clock.read).collect() };
-    let (empty, plain) = (read(&account.empty), read(visits));
-    let most = quantile(&read(trusted), clock.quantile).map_or(f64::INFINITY, |time| habits.beside(time));
-    let usual = quantile(&empty, clock.quantile).unwrap_or(0.0);
-    let usual = usual.clamp(0.0, habits.conversation.as_secs_f64().min(most.max(0.0)));
-    let (unclaimed, least) = (quantile(&plain, clock.quantile), least_quantile(&plain, clock.quantile));
+    let usual = conversation.usual(clock);
+    let visits: Vec<f64> = visits.iter().map(clock.read).collect();
+    let (unclaimed, least) = (quantile(&visits, clock.quantile), least_quantile(&visits, clock.quantile));
     let (Some(unclaimed), Some(least)) = (unclaimed, least) else { return Ok(()) };
     // The first launches after a pause take up to twice as long as those that are timed.
-    let cold = habits.chill.as_secs_f64() + f64::from(shape.warmup) * claim;
+    let cold = conversation.habits.chill.as_secs_f64() + f64::from(shape.warmup) * claim;
     let allowed = usual + cold + UNCLAIMED_SHARE * f64::from(shape.launches()) * claim;
     if least <= allowed {
         return Ok(());
@@ -443,6 +453,27 @@ mod tests {
     fn work_after_the_last_sample_does_not_grow_and_is_seen() {
         let doubt = hold(&account(1.0, 300e-6), SHAPE, Some((Habits::NATIVE, &[])), true).unwrap_err();
         assert!(matches!(doubt, Doubt::Constant(_)), "{doubt:?}");
+    }
+
+    #[test]
+    fn whoever_idles_in_short_visits_is_told_by_long_ones() {
+        // A fifth is missing in visits of ten launches and of twenty, and as much again idled away in the former.
+        let empty = visits(12, 0, 1.0, 120e-6);
+        let alike = Account { empty, plain: visits(60, 10, 0.8, 40e-6), ..account(0.8, 0.0) };
+        let judge = |account: &Account| hold(account, SHAPE, Some((Habits::NATIVE, &[])), true);
+        assert!(judge(&alike).is_ok());
+        let many = Account { many: visits(12, 80, 0.8, 0.0), ..alike };
+        assert!(matches!(judge(&many), Err(Doubt::Slope(_))));
+        let honest = Account { many: visits(12, 80, 1.0, 0.0), ..account(1.0, 0.0) };
+        assert!(judge(&honest).is_ok());
+    }
+
+    #[test]
+    fn a_conversation_is_believed_beside_that_of_the_house() {
+        let account = Account { empty: visits(12, 0, 1.0, 120e-6), ..account(1.0, 150e-6) };
+        let judge = |trusted: &[Clocked]| hold(&account, SHAPE, Some((Habits::NATIVE, trusted)), true);
+        assert!(judge(&[]).is_ok());
+        assert!(matches!(judge(&visits(12, 0, 1.0, 0.0)), Err(Doubt::Constant(_))));
     }
 
     #[test]

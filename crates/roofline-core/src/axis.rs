@@ -3,6 +3,7 @@
 //! `rows=1,7,64`, `cols=64:4096:*2`, `k=8:64:+8`, and axes that move together:
 //! `zip(m,n,k)=128,256` (one value for all) or `zip(m,n)=64x128,1x4096` (one each).
 
+use crate::names::is_kebab;
 use std::fmt;
 
 /// Values of one axis, or of several that vary together.
@@ -70,10 +71,7 @@ fn parse_names(text: &str) -> Result<Vec<String>, String> {
         None => text,
     };
     let names: Vec<String> = inner.split(',').map(|name| name.trim().to_owned()).collect();
-    let legal = |name: &String| {
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'-' || b == b'_')
-    };
-    match names.iter().find(|name| !legal(name)) {
+    match names.iter().find(|name| !is_kebab(name)) {
         Some(name) => Err(format!("`{name}` is not an axis name")),
         None if names.len() > 1 && inner == text => {
             Err("axes that move together are written `zip(m,n)=...`".to_owned())
