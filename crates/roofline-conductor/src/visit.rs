@@ -82,8 +82,10 @@ impl Seen {
 
     /// What it says of the runner's clock.
     pub fn clocked(&self) -> Clocked {
+        let launches = f64::from(self.shape.launches().max(1));
         Clocked {
             claimed: self.per_launch(),
+            computed: self.per_launch().min(self.cpu.as_secs_f64() / launches),
             wall: self.unclaimed(self.wall),
             cpu: self.unclaimed(self.cpu),
             delayed: self.delayed.as_secs_f64(),

@@ -2,7 +2,6 @@
 //! that was killed loses the turn in flight and nothing else.
 
 use crate::record::{Course, Limiter, Sample, by_visit};
-use crate::stats::quantile;
 use crate::units::Seconds;
 use serde::{Deserialize, Serialize};
 
@@ -119,20 +118,23 @@ impl Account {
 
     /// How the claims for visits of more launches compare with the others of the same set.
     fn compare_claims(&self, more: &[Clocked]) -> Option<f64> {
-        // Of more launches more are disturbed: a low quantile is that of the others.
-        let claimed = |visits: &[Clocked]| {
-            let claims: Vec<f64> = visits.iter().map(|visit| visit.claimed).collect();
-            quantile(&claims, 0.25).filter(|claim| *claim > 0.0)
+        // Means: of long visits more are disturbed than of short ones, of all launches as many.
+        let computed = |visits: &[Clocked]| {
+            let sum: f64 = visits.iter().map(|visit| visit.computed).sum();
+            Some(sum / visits.len() as f64).filter(|mean| *mean > 0.0)
         };
-        Some((claimed(more)? / claimed(&self.plain)?).ln())
+        Some((computed(more)? / computed(&self.plain)?).ln())
     }
 }
 
 /// A visit by three clocks, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Clocked {
-    /// One launch, as the runner says.
+    /// One launch, as the runner says; and no more than the CPU time that there was for it: whoever waits for a core does
+    /// not compute.
     pub claimed: f64,
+    #[serde(default)]
+    pub computed: f64,
     /// What passed in no sample by the conductor's clock, and by the CPU clock of the process.
     pub wall: f64,
     pub cpu: f64,

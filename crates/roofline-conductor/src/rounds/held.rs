@@ -116,16 +116,16 @@ impl Contest<'_> {
         {
             return Err(suspect(why));
         }
+        let is_cpu = self.planned.case.device == Device::Cpu;
+        let cpu_tells = is_cpu && lane.evidence.threads <= 1;
         // Outputs that a library makes itself leave the caches sooner among many.
         if lane.evidence.output == OutputMode::InPlace
             && on(Check::WallClock)
-            && let Err(why) = clocks::hold_claims(&lane.account)
+            && let Err(why) = clocks::hold_claims(&lane.account, cpu_tells)
         {
             return Err(suspect(why));
         }
         let habits = stage.habits(&lane.seat);
-        let is_cpu = self.planned.case.device == Device::Cpu;
-        let cpu_tells = is_cpu && lane.evidence.threads <= 1;
         match clocks::hold(&lane.account, shape, is_cpu.then_some((habits, &trusted[..])), cpu_tells) {
             Ok(held) => {
                 lane.evidence.grade = Grade::Corroborated;
