@@ -1,10 +1,10 @@
-//! Blocks of one length on all threads, their sums added in halves: the same bits whatever the number of threads.
+//! As many blocks whatever the number of threads, their sums added in halves: the same bits on any.
 
 use crate::reduce::pairwise;
 use crate::{Cpu, Rows, Scalar};
 
-/// Elements of a block.
-const BLOCK: usize = 1 << 12;
+/// Blocks, enough for as many threads.
+const BLOCKS: usize = 64;
 
 /// The sum of all.
 ///
@@ -17,12 +17,13 @@ const BLOCK: usize = 1 << 12;
 /// ```
 pub fn sum_all<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
     assert!([x.len(), y.len()] == [shape.len(), 1], "lengths for {shape:?}");
-    let mut sums = vec![T::Wide::default(); x.len().div_ceil(BLOCK)];
+    let mut sums = [T::Wide::default(); BLOCKS];
+    let length = x.len().div_ceil(BLOCKS).max(1);
     cpu.pool.run_pieces(&mut sums, 1, 1, |first, sums| {
         for (block, sum) in (first..).zip(sums) {
-            let x = &x[block * BLOCK..x.len().min((block + 1) * BLOCK)];
-            *sum = pairwise(0..x.len(), &|i| x[i].wide());
+            let terms = x.len().min(block * length)..x.len().min((block + 1) * length);
+            *sum = pairwise(terms, &|i| x[i].wide());
         }
     });
-    y[0] = T::narrow(pairwise(0..sums.len(), &|i| sums[i]));
+    y[0] = T::narrow(pairwise(0..BLOCKS, &|block| sums[block]));
 }

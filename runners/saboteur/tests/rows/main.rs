@@ -241,6 +241,8 @@ fn wrong_rows_are_wrong() {
         "saboteur/last-launch-only-in-sets",
         "saboteur/writes-between-visits",
         "saboteur/looks-at-the-last-element",
+        "saboteur/looks-at-every-element",
+        "saboteur/half-of-the-rows-but-for-the-last",
     ];
     // Honest at first: caught because of what they do later, or elsewhere.
     let honest_at_first = [
