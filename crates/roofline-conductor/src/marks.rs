@@ -17,6 +17,25 @@ use roofline_core::record::Status;
 const ROWS: usize = 4;
 const IN_A_ROW: usize = 4;
 
+/// One in so many elements, and one in any case, may come out as its poison by chance.
+const CHANCE: usize = 8;
+
+/// What a visit is judged by beside what was not written at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    Nothing,
+    Values,
+    /// Nothing, for inputs went on changing while it lasted.
+    Changing,
+}
+
+impl Asked {
+    /// Values by lot.
+    pub fn by(lot: bool) -> Asked {
+        if lot { Asked::Values } else { Asked::Nothing }
+    }
+}
+
 /// The marks of one visit.
 pub struct Marks {
     poisoned: Vec<Spot>,
@@ -42,7 +61,7 @@ impl Marks {
                 instance.change_input(tensor, element, draws.bits());
             }
         }
-        let mut poisoned = Vec::new();
+        let mut poisoned: Vec<Spot> = Vec::new();
         let poison = instance.draw_poison(number as usize, draws);
         if stage.options.checks.on(Check::Poison) {
             for (output, tensor) in instance.outputs().enumerate() {
@@ -53,24 +72,30 @@ impl Marks {
                     poisoned.extend((0..IN_A_ROW.min(cols)).map(|_| Spot { output, index: place() }));
                 }
             }
+            poisoned.sort_unstable();
+            poisoned.dedup();
             instance.poison_at(&poisoned, &poison);
         }
         Marks { poisoned, poison, reached }
     }
 
-    /// Judges what was left as it was, whatever the lot says, and by `lot` what was written.
+    /// Judges what was left as it was, and where that is asked what was written.
     ///
-    /// An element may come out as the very bits of its poison; only its bound tells that from no work.
+    /// An element may come out as the very bits of its poison; only its bound tells that from no work, or, where
+    /// nobody knows what the last launch read, that there are several.
     pub fn judge(
         &self,
         stage: &mut Stage,
         instance: &Instance,
-        lot: bool,
+        asked: Asked,
         flushes: bool,
     ) -> Result<Option<Judgement>, Failure> {
         let mut wanted: Vec<Spot> =
             self.poisoned.iter().copied().filter(|spot| instance.is_poison(*spot, &self.poison)).collect();
-        if lot {
+        if asked == Asked::Changing && wanted.len() <= (self.poisoned.len() / CHANCE).max(1) {
+            return Ok(None);
+        }
+        if asked == Asked::Values {
             if !self.poisoned.is_empty() {
                 let drawn = self.poisoned[stage.draws.below(self.poisoned.len() as u64) as usize];
                 let (_, cols) = lines(instance.output(drawn.output));

@@ -8,7 +8,7 @@
 use crate::failure::Stop;
 use crate::instance::Instance;
 use crate::lane::Lane;
-use crate::marks::Marks;
+use crate::marks::{Asked, Marks};
 use crate::shape::Shape;
 use crate::stage::Stage;
 use crate::{pilot, timing, visit};
@@ -75,8 +75,11 @@ fn rewritten(
         }
     })?;
     // A launch may have found values old or new, unless they stay the same.
-    let lot = !is_new && visit::judging_lot(stage, lane, seen.wall);
-    let seen = visit::settle(stage, lane, instance, seen, &marks, lot)?;
+    let asked = match is_new {
+        true => Asked::Changing,
+        false => Asked::by(visit::judging_lot(stage, lane, seen.wall)),
+    };
+    let seen = visit::settle(stage, lane, instance, seen, &marks, asked)?;
     timing::check_cores(stage, lane, &instance.case, &seen)?;
     let is_cpu = instance.case.device == Device::Cpu;
     let time = if is_cpu { seen.cpu.as_secs_f64() } else { seen.claimed_total() };

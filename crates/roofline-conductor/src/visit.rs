@@ -7,7 +7,7 @@ use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
-use crate::marks::{self, Marks};
+use crate::marks::{self, Asked, Marks};
 use crate::pilot;
 use crate::shape::Shape;
 use crate::stage::{Seat, Stage};
@@ -98,7 +98,7 @@ impl Seen {
 pub fn take(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance, shape: Shape) -> Result<Seen, Stop> {
     let (seen, marks) = ask(stage, lane, instance, shape)?;
     let lot = judging_lot(stage, lane, seen.wall);
-    settle(stage, lane, instance, seen, &marks, lot)
+    settle(stage, lane, instance, seen, &marks, Asked::by(lot))
 }
 
 /// The same, and judged whatever the lot says.
@@ -109,7 +109,7 @@ pub fn take_judged(
     shape: Shape,
 ) -> Result<Seen, Stop> {
     let (seen, marks) = ask(stage, lane, instance, shape)?;
-    settle(stage, lane, instance, seen, &marks, true)
+    settle(stage, lane, instance, seen, &marks, Asked::Values)
 }
 
 fn ask(
@@ -178,19 +178,19 @@ pub fn judging_lot(stage: &mut Stage, lane: &Lane, visit: Duration) -> bool {
     stage.draws.below(1 << 20) as f64 <= f64::from(1 << 20) * affordable.clamp(RAREST_JUDGEMENT, 1.0)
 }
 
-/// Judges a visit that is over: what was not written at all, and by `lot` values.
+/// Judges a visit that is over: what was not written at all, and what is asked.
 pub fn settle(
     stage: &mut Stage,
     lane: &mut Lane,
     instance: &mut Instance,
     mut seen: Seen,
     marks: &Marks,
-    lot: bool,
+    asked: Asked,
 ) -> Result<Seen, Stop> {
     if lane.is_probe() || seen.shape.launches() == 0 {
         return Ok(seen);
     }
-    let outcome = look(stage, lane, instance, marks, lot);
+    let outcome = look(stage, lane, instance, marks, asked);
     if is_wrong(&outcome) {
         // Nothing of one row's fault in another's verdict: whoever moved meanwhile may have written here.
         let moved = stage.moved(&lane.seat, &seen.others, Duration::ZERO);
@@ -205,19 +205,22 @@ pub fn settle(
     Ok(seen)
 }
 
-/// Canaries, poison and, by lot, values.
+/// Canaries, poison and what is asked.
 fn look(
     stage: &mut Stage,
     lane: &mut Lane,
     instance: &Instance,
     marks: &Marks,
-    lot: bool,
+    asked: Asked,
 ) -> Result<Option<Judgement>, Failure> {
     marks::check_canaries(stage, instance)?;
-    let lot = lot && stage.options.checks.on(Check::JudgedVisits);
+    let asked = match asked {
+        Asked::Values => Asked::by(stage.options.checks.on(Check::JudgedVisits)),
+        other => other,
+    };
     let start = Instant::now();
-    let judgement = marks.judge(stage, instance, lot, lane.condition.flushes_denormals)?;
-    if lot {
+    let judgement = marks.judge(stage, instance, asked, lane.condition.flushes_denormals)?;
+    if asked == Asked::Values {
         lane.gate.judged_visits = lane.gate.judged_visits.saturating_add(1);
         lane.judging = start.elapsed();
     }
@@ -233,7 +236,7 @@ fn is_wrong_alone(
 ) -> Result<bool, Stop> {
     stage.stop_others(&lane.seat, true);
     let again = ask(stage, lane, instance, shape);
-    let outcome = again.map(|(_, marks)| look(stage, lane, instance, &marks, true));
+    let outcome = again.map(|(_, marks)| look(stage, lane, instance, &marks, Asked::Values));
     stage.stop_others(&lane.seat, false);
     Ok(is_wrong(&outcome?))
 }

@@ -1,8 +1,13 @@
 //! Watched batches: each launch of a visit must write the output, and rightly, not only the last.
 //!
-//! A few elements of the output are watched. Of each, an input that it depends on is changed; as soon as the element
-//! is right for the new value, the old one is put back, and so on until the visit is over. An honest batch is right once
-//! a launch. Nothing is written to the output: whoever works only where it finds marks there is not told.
+//! A few elements of the output are watched. Of each, an input that it depends on goes through a few values; as soon
+//! as the element is right for the present one, the next is put there, and so on until the visit is over. An honest
+//! batch shows another value once a launch. Nothing is written to the output: whoever works only where it finds marks
+//! there is not told.
+//!
+//! A launch may have read its inputs before the last one's output is looked at. Where launches are short, the input
+//! therefore goes on by itself every half launch: each then reads another value than the one before, whenever it
+//! reads, and the values have an order in which none may come back.
 //!
 //! A kernel may keep intermediate values in its output. Looks that find such a value say that something is
 //! written, and the right one may be there too shortly to be seen: then fewer launches need to be seen, and the
@@ -11,7 +16,7 @@
 use crate::failure::Stop;
 use crate::instance::{Instance, Spot};
 use crate::lane::Lane;
-use crate::marks::Marks;
+use crate::marks::{Asked, Marks};
 use crate::shape::Shape;
 use crate::stage::Stage;
 use crate::{gate, pilot, timing, visit};
@@ -41,26 +46,35 @@ const SHORT_ABSENCE: Duration = Duration::from_micros(20);
 /// Elements that are watched in a visit, and drawings until as many are found.
 const WATCHED: usize = 4;
 const MOST_DRAWN: usize = 16;
+/// Values that an input goes through, two of a launch that is not short, and drawings until as many are found.
+const VALUES: usize = 8;
+const FEWEST_VALUES: usize = 2;
+const MOST_VALUES_DRAWN: usize = 24;
+const SHORT_LAUNCH: Duration = Duration::from_micros(100);
 /// An element that was right after the last of so many launches alone was not computed in the others; of so many
 /// elements no more than this share may be such.
 const TELLING_LAUNCHES: u64 = 3;
 const TELLING_ELEMENTS: usize = 12;
 const MOST_LEFT: f64 = 0.2;
 
-/// An element of the output that is watched, and the input that makes it right in two ways in turn.
-struct Pair {
+/// An element of the output that is watched, and the input that makes it right in several ways, one after the other.
+struct Watch {
     spot: Spot,
     dtype: Dtype,
     tensor: usize,
     element: usize,
-    values: [f64; 2],
-    expected: [Expected; 2],
+    values: Vec<f64>,
+    expected: Vec<Expected>,
     /// What the input reaches.
     reach: Vec<Reach>,
-    /// Which of the two the input is now.
-    now: usize,
+    /// How many values the input has had, and which of them the output shows: they come round and round.
+    given: usize,
+    shown: usize,
+    /// How long the input keeps a value that the output does not show, and since when it has the present one.
+    patience: Duration,
+    since: Instant,
     /// What is there before each launch says nothing of the kernel, where it works in place.
-    before: [Option<u64>; 2],
+    before: Vec<Option<u64>>,
     /// What the last look found, and whether that is neither right nor what was there before.
     last: Option<u64>,
     is_other: bool,
@@ -68,15 +82,15 @@ struct Pair {
     others: u64,
 }
 
-impl Pair {
+impl Watch {
     /// A drawn input and one of the outputs that it reaches, of which none of `others` says anything; `None` if that
-    /// output is right for either value.
+    /// output is right for either of two values.
     fn draw(
         stage: &mut Stage,
         instance: &mut Instance,
-        loosen: f64,
-        others: &[Pair],
-    ) -> Result<Option<Pair>, Stop> {
+        launch: Duration,
+        others: &[Watch],
+    ) -> Result<Option<Watch>, Stop> {
         let changeable = instance.changeable();
         if changeable.is_empty() {
             return Ok(None);
@@ -91,56 +105,94 @@ impl Pair {
         if others.iter().any(|other| reaches(&reach, other.spot) || reaches(&other.reach, spot)) {
             return Ok(None);
         }
-        let old = instance.input(tensor, element);
-        let new = instance.input_tensor(tensor).changed(old, stage.draws.bits());
-        let (mut expected, mut before) = (Vec::new(), [None; 2]);
-        for (value, before) in [new, old].into_iter().zip(&mut before) {
-            instance.set_input(tensor, element, value);
-            expected.extend(gate::reference(instance, Fill::Uniform, spot.output, &[index])?);
-            *before = instance.starts_as(spot.output, index).map(f64::to_bits);
-        }
-        // Where only a property holds, no element is right or wrong by itself.
-        let [one, other] = expected[..] else { return Ok(None) };
-        let dtype = instance.output(spot.output).dtype;
-        let is_told = |got: &Expected, expected| judge::score(dtype, got.value, expected, loosen) > 2.0;
-        let (values, expected) = ([new, old], [one, other]);
-        let pair = Pair {
+        let mut watch = Watch {
             spot,
-            dtype,
+            dtype: instance.output(spot.output).dtype,
             tensor,
             element,
-            values,
-            expected,
+            values: Vec::new(),
+            expected: Vec::new(),
             reach,
-            now: 1,
-            before,
+            given: 0,
+            shown: 0,
+            patience: launch / 2,
+            since: Instant::now(),
+            before: Vec::new(),
             last: None,
             is_other: false,
             seen: 0,
             others: 0,
         };
-        Ok(Some(pair).filter(|_| is_told(&one, &other) && is_told(&other, &one)))
+        watch.draw_values(stage, instance, if launch < SHORT_LAUNCH { VALUES } else { FEWEST_VALUES })?;
+        Ok(Some(watch).filter(|watch| watch.values.len() >= FEWEST_VALUES))
     }
 
-    /// Gives the input its other value.
-    fn turn(&mut self, instance: &mut Instance) {
-        self.now = 1 - self.now;
-        instance.set_input(self.tensor, self.element, self.values[self.now]);
+    /// The input's own value, one that is surely seen, and others that any of those before is told from.
+    fn draw_values(&mut self, stage: &mut Stage, instance: &mut Instance, wanted: usize) -> Result<(), Stop> {
+        let loosen = stage.options.checks.loosen();
+        let old = instance.input(self.tensor, self.element);
+        for drawn in 0..MOST_VALUES_DRAWN.min(wanted * wanted) {
+            let tensor = instance.input_tensor(self.tensor);
+            let value = match drawn {
+                0 => Some(old),
+                1 => Some(tensor.changed(old, stage.draws.bits())),
+                _ => tensor.renewed(stage.draws.bits()),
+            };
+            let Some(value) = value.filter(|_| self.values.len() < wanted) else { break };
+            instance.set_input(self.tensor, self.element, value);
+            let expected = gate::reference(instance, Fill::Uniform, self.spot.output, &[self.spot.index])?;
+            // Where only a property holds, no element is right or wrong by itself.
+            let &[expected] = &expected[..] else { break };
+            let is_told = |got: &Expected, other| judge::score(self.dtype, got.value, other, loosen) > 2.0;
+            if self.expected.iter().all(|other| is_told(&expected, other) && is_told(other, &expected)) {
+                self.values.push(value);
+                self.expected.push(expected);
+                self.before.push(instance.starts_as(self.spot.output, self.spot.index).map(f64::to_bits));
+            }
+        }
+        instance.set_input(self.tensor, self.element, old);
+        Ok(())
+    }
+
+    /// So many values may be given that the output does not show: with more, one that it had before would be taken for
+    /// a new one.
+    fn most_ahead(&self) -> usize {
+        self.values.len().saturating_sub(2).max(1)
+    }
+
+    /// Gives the input its next value.
+    fn turn(&mut self, instance: &mut Instance, now: Instant) {
+        self.given += 1;
+        self.since = now;
+        let value = self.values[self.given % self.values.len()];
+        instance.set_input(self.tensor, self.element, value);
+    }
+
+    /// Which of the values given since the last one that was shown an output is right for.
+    fn shows(&self, got: f64, loosen: f64) -> Option<usize> {
+        let is_right = |given: &usize| {
+            judge::score(self.dtype, got, &self.expected[given % self.expected.len()], loosen) <= 1.0
+        };
+        (self.shown + 1..=self.given).find(is_right)
     }
 
     /// Quick where nothing has changed: the next launch may be about to read what a look should have turned.
-    fn look(&mut self, instance: &mut Instance, loosen: f64) {
+    fn look(&mut self, instance: &mut Instance, now: Instant, loosen: f64) {
         let got = instance.output_value(self.spot);
         if self.last != Some(got.to_bits()) {
             self.last = Some(got.to_bits());
-            let is_right = |expected| judge::score(self.dtype, got, expected, loosen) <= 1.0;
-            let is_new = is_right(&self.expected[self.now]);
-            let is_old = is_right(&self.expected[1 - self.now]) || self.before.contains(&self.last);
-            self.is_other = !is_new && !is_old;
-            if is_new {
+            let shows = self.shows(got, loosen);
+            let is_known = |expected| judge::score(self.dtype, got, expected, loosen) <= 1.0;
+            self.is_other =
+                shows.is_none() && !self.before.contains(&self.last) && !self.expected.iter().any(is_known);
+            if let Some(shown) = shows {
                 self.seen += 1;
-                self.turn(instance);
+                self.shown = shown;
             }
+        }
+        let ahead = self.given - self.shown;
+        if ahead == 0 || ahead < self.most_ahead() && now - self.since >= self.patience {
+            self.turn(instance, now);
         }
         self.others += u64::from(self.is_other);
     }
@@ -151,18 +203,18 @@ fn reaches(reach: &[Reach], spot: Spot) -> bool {
 }
 
 /// The elements that are watched in a visit: none of them changes another.
-fn draw(stage: &mut Stage, instance: &mut Instance, loosen: f64) -> Result<Vec<Pair>, Stop> {
+fn draw(stage: &mut Stage, instance: &mut Instance, launch: Duration) -> Result<Vec<Watch>, Stop> {
     // A process that is asked for expected values gives whole outputs.
     let is_asked = matches!(instance.case.judged(), Judged::Own(_));
     let (wanted, drawn) = if is_asked { (1, 1) } else { (WATCHED, MOST_DRAWN) };
-    let mut pairs: Vec<Pair> = Vec::new();
+    let mut elements: Vec<Watch> = Vec::new();
     for _ in 0..drawn {
-        if pairs.len() < wanted {
-            let pair = Pair::draw(stage, instance, loosen, &pairs)?;
-            pairs.extend(pair);
+        if elements.len() < wanted {
+            let element = Watch::draw(stage, instance, launch, &elements)?;
+            elements.extend(element);
         }
     }
-    Ok(pairs)
+    Ok(elements)
 }
 
 /// One watched visit, as each of its elements saw it. Outputs that a library makes itself can be seen once a sample.
@@ -174,14 +226,15 @@ pub fn watch(
 ) -> Result<Vec<Watched>, Stop> {
     let loosen = stage.options.checks.loosen();
     let marks = Marks::set(stage, instance, lane.gate.visits);
-    let mut pairs = draw(stage, instance, loosen)?;
+    let mut elements = draw(stage, instance, lane.speed.unwrap_or(SHORT_LAUNCH))?;
     let (tick, pinned) = stage.beside(&lane.seat);
     // Between a launch and the copy for the next, the right value is there too shortly for looks that are apart.
-    if pairs.is_empty() || instance.case.is_restored() && !tick.is_zero() {
+    if elements.is_empty() || instance.case.is_restored() && !tick.is_zero() {
         return Ok(Vec::new());
     }
     // The first launch finds a value that the output does not know yet.
-    pairs.iter_mut().for_each(|pair| pair.turn(instance));
+    let now = Instant::now();
+    elements.iter_mut().for_each(|element| element.turn(instance, now));
     let mut looks = 0_u64;
     let (mut last, mut longest) = (None::<Instant>, Duration::ZERO);
     pilot::flush_if_cold(instance);
@@ -189,14 +242,14 @@ pub fn watch(
         looks += 1;
         let now = Instant::now();
         longest = longest.max(last.replace(now).map_or(Duration::ZERO, |last| now - last));
-        pairs.iter_mut().for_each(|pair| pair.look(instance, loosen));
+        elements.iter_mut().for_each(|element| element.look(instance, now, loosen));
     });
     drop(pinned);
-    let seen = visit::settle(stage, lane, instance, seen?, &marks, false)?;
+    let seen = visit::settle(stage, lane, instance, seen?, &marks, Asked::Changing)?;
     timing::check_cores(stage, lane, &instance.case, &seen)?;
-    for pair in &mut pairs {
-        let got = instance.output_value(pair.spot);
-        pair.seen += u64::from(judge::score(pair.dtype, got, &pair.expected[pair.now], loosen) <= 1.0);
+    for element in &mut elements {
+        let got = instance.output_value(element.spot);
+        element.seen += u64::from(element.shows(got, loosen).is_some());
     }
     let launches = match lane.evidence.output {
         OutputMode::InPlace => u64::from(shape.launches()),
@@ -212,8 +265,9 @@ pub fn watch(
     let running = (seen.cpu.as_secs_f64() / cores).min(1.0);
     let per_launch = if tick.is_zero() { 2.0 } else { 4.0 };
     let launches = launches.min((looks as f64 * running / per_launch) as u64);
-    let watched = |pair: &Pair| Watched { launches, seen: pair.seen.min(launches), others: pair.others };
-    Ok(pairs.iter().map(watched).filter(|watched| watched.launches > 0).collect())
+    let watched =
+        |element: &Watch| Watched { launches, seen: element.seen.min(launches), others: element.others };
+    Ok(elements.iter().map(watched).filter(|watched| watched.launches > 0).collect())
 }
 
 /// What the watched elements of a row show. A visit in which the conductor was late makes nobody lazy.
