@@ -132,11 +132,19 @@ void add_onednn(peers *table) {
     int has_bf16 = __builtin_cpu_supports("avx512bw"), has_i8 = __builtin_cpu_supports("avx512vnni");
     roofline_offer offer = {.name = "onednn", .about = "a primitive of oneDNN over the given memory", .parallel = 1,
                             .prepare = prepare, .launch = launch, .release = release};
-    static const char *const forms[] = {"matmul", "matmul.nn", "add"};
-    for (int i = 0; i < 3; i++) {
-        offer.operation = forms[i];
-        offer.dtypes = !has_bf16 ? "f32" : has_i8 && i < 2 ? "f32,bf16,i8" : "f32,bf16";
+    offer.operation = "add";
+    offer.dtypes = has_bf16 ? "f32,bf16" : "f32";
+    peers_offer(table, offer);
+    static const char *const products[] = {"matmul", "matmul.nn"};
+    for (int i = 0; i < 2; i++) {
+        offer.operation = products[i];
+        offer.dtypes = has_i8 ? "f32,i8" : "f32";
+        offer.condition = NULL;
         peers_offer(table, offer);
+        /* 2.6.3, by AMX on two threads: rows are wrong, or the process ends, where k is 63 (docs/peers.md). */
+        offer.dtypes = "bf16";
+        offer.condition = "k % 2 == 0";
+        if (has_bf16) peers_offer(table, offer);
     }
 }
 
