@@ -60,7 +60,9 @@ pub use roofline_core::bound;
 pub use roofline_core::case::Case;
 pub use roofline_core::dtype::Dtype;
 pub use roofline_core::fill::Fill;
-pub use roofline_core::operation::{Axis, Expected, Param, Problem, RateUnit, Reach, Variant, Work};
+pub use roofline_core::operation::{
+    Axis, Expected, Param, Problem, Property, RateUnit, Reach, Variant, Work,
+};
 pub use roofline_core::precision::{Accumulator, Precision};
 pub use roofline_core::tensor::{Content, Tensor, View};
 pub use roofline_core::units::Bytes;

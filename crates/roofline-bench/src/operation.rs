@@ -6,7 +6,7 @@ use roofline_core::case::Case;
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
 use roofline_core::operation::{
-    self, Axis, Elements, Expected, Judged, Param, Problem, RateUnit, Reach, Variant, Work,
+    self, Axis, Elements, Expected, Judged, Param, Problem, Property, RateUnit, Reach, Variant, Work,
 };
 use roofline_core::precision::Precision;
 use roofline_core::tensor::{Content, Tensor, View};
@@ -37,32 +37,41 @@ pub trait Operation: 'static {
     const RATE: RateUnit = RateUnit::Bytes;
     /// Whether finite inputs may give NaN, as a logarithm does. Else a reference that gives NaN has failed.
     const MAY_BE_NAN: bool = false;
+    /// What must hold of the outputs as wholes, where elements have no one right value, as of places or of a sample.
+    /// It takes the place of [`reference`](Operation::reference).
+    const PROPERTY: Option<Property> = None;
 
-    /// Inputs, then one output. Shapes are products of axes. Values are at most [`limit`](Operation::limit).
+    /// Inputs, then outputs. Shapes are products of axes. Values are at most [`limit`](Operation::limit).
     fn tensors(case: &Case) -> Vec<Tensor>;
 
     /// What a case must do whatever the implementation, for its limit: operations, and [the traffic](traffic).
     fn work(case: &Case) -> Work;
 
-    /// Values of the output elements `wanted`, which ascend, in f64 from the inputs as they are; and beside each the
-    /// model of a kernel's internal error, from [`bound`](crate::bound). The rounding to the output's type is added
-    /// by the judge.
-    fn reference(problem: &Problem, wanted: &[usize]) -> Vec<Expected>;
+    /// Values of the elements `wanted`, which ascend, of an output, counted from 0; in f64 from the inputs as they are,
+    /// and beside each the model of a kernel's internal error, from [`bound`](crate::bound). The rounding to the
+    /// output's type is added by the judge. One that gives nothing is refused, unless there is a property.
+    fn reference(problem: &Problem, output: usize, wanted: &[usize]) -> Vec<Expected> {
+        let _ = (problem, output, wanted);
+        Vec::new()
+    }
 
     /// Largest magnitude of an input for which no accumulator overflows. Enough for products of up to four inputs.
     fn limit(case: &Case) -> f64 {
         case.precision.accumulator.max_finite().sqrt().sqrt() / 2.0
     }
 
-    /// Outputs that depend on an element of an input: all, unless told better. The better it is told, the sooner
-    /// a kernel that keeps old results is caught.
-    fn reach(case: &Case, tensor: usize, element: usize) -> Reach {
+    /// Outputs that depend on an element of an input, those where a change shows most first: all, unless told better.
+    /// The better it is told, the sooner a kernel that keeps old results is caught.
+    fn reach(case: &Case, tensor: usize, element: usize) -> Vec<Reach> {
         let _ = (tensor, element);
-        let output = Self::tensors(case).pop();
-        Reach { output: 0, first: 0, step: 1, count: output.map_or(1, |tensor| tensor.elements()) }
+        let tensors = Self::tensors(case);
+        let outputs = tensors.iter().filter(|tensor| !tensor.role.is_input()).enumerate();
+        outputs
+            .map(|(output, tensor)| Reach { output, first: 0, step: 1, count: tensor.elements() })
+            .collect()
     }
 
-    /// Bytes of all inputs read and of the output written, once each; no arithmetic.
+    /// Bytes of all inputs read and of the outputs written, once each; no arithmetic.
     fn traffic(case: &Case) -> Work {
         let tensors = Self::tensors(case);
         let bytes = |is_input: bool| {
@@ -78,7 +87,7 @@ pub trait Operation: 'static {
 pub(crate) struct Own {
     pub(crate) name: &'static str,
     pub(crate) may_be_nan: bool,
-    pub(crate) reference: fn(&Problem, &[usize]) -> Vec<Expected>,
+    pub(crate) reference: fn(&Problem, usize, &[usize]) -> Vec<Expected>,
     /// The row for the core, whose reference asks that process.
     pub(crate) row: fn() -> operation::Operation,
 }
@@ -103,12 +112,15 @@ fn row<O: Operation>() -> operation::Operation {
         legal: O::LEGAL,
         tensors: limited::<O>,
         work: O::work,
-        judged: Judged::Elements(Elements {
-            reference: |problem, _, wanted| reference::ask(problem, wanted),
-            reach: |problem, tensor, element| vec![O::reach(problem.case, tensor, element)],
-            emulate: |problem, arithmetic| vec![emulate(problem, arithmetic)],
-            whole: None,
-        }),
+        judged: O::PROPERTY.map_or(
+            Judged::Elements(Elements {
+                reference: reference::ask,
+                reach: |problem, tensor, element| O::reach(problem.case, tensor, element),
+                emulate,
+                whole: None,
+            }),
+            Judged::Property,
+        ),
         mutants: &[],
     }
 }
@@ -123,15 +135,20 @@ fn limited<O: Operation>(case: &Case) -> Vec<Tensor> {
     O::tensors(case).into_iter().map(limited).collect()
 }
 
-/// A kernel in the given arithmetic, as far as a reference alone tells: its inputs and its result rounded.
-fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<f64> {
+/// A kernel in the given arithmetic, as far as a reference alone tells: its inputs and its results rounded.
+fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
     let rounded: Vec<Vec<u8>> = problem.inputs.iter().map(|input| rounded(input, arithmetic)).collect();
     let inputs = problem.inputs.iter().zip(&rounded);
     let inputs = inputs.map(|(view, bytes)| View { dtype: view.dtype, bytes }).collect();
-    let elements = (problem.case.operation.tensors)(problem.case).last().map_or(0, Tensor::elements);
-    let wanted: Vec<usize> = (0..elements).collect();
-    let expected = reference::ask(&Problem { inputs, ..*problem }, &wanted);
-    expected.iter().map(|expected| arithmetic.round(expected.value)).collect()
+    let problem = Problem { inputs, ..*problem };
+    let tensors = (problem.case.operation.tensors)(problem.case);
+    let outputs = tensors.iter().filter(|tensor| !tensor.role.is_input()).enumerate();
+    let emulated = |(output, tensor): (usize, &Tensor)| {
+        let wanted: Vec<usize> = (0..tensor.elements()).collect();
+        let expected = reference::ask(&problem, output, &wanted);
+        expected.iter().map(|expected| arithmetic.round(expected.value)).collect()
+    };
+    outputs.map(emulated).collect()
 }
 
 fn rounded(input: &View, arithmetic: &Arithmetic) -> Vec<u8> {

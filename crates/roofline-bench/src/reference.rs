@@ -55,9 +55,9 @@ pub(crate) fn end() {
 
 /// The reference of every operation that a bench brings. A failure goes up as a panic that nobody prints: the
 /// conductor refuses the case with its text.
-pub(crate) fn ask(problem: &Problem, wanted: &[usize]) -> Vec<Expected> {
+pub(crate) fn ask(problem: &Problem, output: usize, wanted: &[usize]) -> Vec<Expected> {
     let mut process = PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
-    let answer = converse(&mut process, problem, wanted);
+    let answer = converse(&mut process, problem, output, wanted);
     let answer = answer.unwrap_or_else(|broken| {
         let end = process.take().map(Process::end).unwrap_or_default();
         Err(match broken.kind() {
@@ -84,6 +84,7 @@ pub(crate) fn ask(problem: &Problem, wanted: &[usize]) -> Vec<Expected> {
 struct Head {
     case: String,
     fill: Fill,
+    output: usize,
     wanted: usize,
     /// Tensor, offset and length of each change, whose bytes follow in this order.
     changes: Vec<(usize, usize, usize)>,
@@ -163,6 +164,7 @@ impl Process {
 fn converse(
     process: &mut Option<Process>,
     problem: &Problem,
+    output: usize,
     wanted: &[usize],
 ) -> io::Result<Result<Vec<Expected>, String>> {
     let process = match process {
@@ -170,7 +172,8 @@ fn converse(
         none => none.insert(Process::start()?),
     };
     let changes = process.changes(problem);
-    let head = Head { case: problem.case.to_string(), fill: problem.fill, wanted: wanted.len(), changes };
+    let case = problem.case.to_string();
+    let head = Head { case, fill: problem.fill, output, wanted: wanted.len(), changes };
     let mut socket = &process.socket;
     send_text(socket, &serde_json::to_vec(&head).map_err(io::Error::other)?)?;
     for (tensor, at, length) in &head.changes {
@@ -239,7 +242,8 @@ fn answer_all(mut socket: &UnixStream, own: &[Own]) -> io::Result<()> {
         let case: Case = head.case.parse().map_err(io::Error::other)?;
         let tensors = (case.operation.tensors)(&case);
         if head.case != last {
-            inputs = tensors[..tensors.len() - 1].iter().map(|tensor| vec![0; tensor.bytes()]).collect();
+            let are = tensors.iter().filter(|tensor| tensor.role.is_input());
+            inputs = are.map(|tensor| vec![0; tensor.bytes()]).collect();
             last.clone_from(&head.case);
         }
         for (tensor, at, length) in head.changes {
@@ -254,7 +258,8 @@ fn answer_all(mut socket: &UnixStream, own: &[Own]) -> io::Result<()> {
         let views = views.map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes }).collect();
         let own = own.iter().find(|own| own.name == case.operation.name);
         let own = own.ok_or_else(|| io::Error::other(format!("no operation of `{case}`")))?;
-        match compute(own, &Problem { case: &case, fill: head.fill, inputs: views }, &wanted) {
+        let problem = Problem { case: &case, fill: head.fill, inputs: views };
+        match compute(own, &problem, head.output, &wanted) {
             Ok(expected) => {
                 let numbers = expected.iter().flat_map(|expected| [expected.value, expected.soft]);
                 let bytes: Vec<u8> = numbers.flat_map(f64::to_le_bytes).collect();
@@ -271,12 +276,13 @@ fn answer_all(mut socket: &UnixStream, own: &[Own]) -> io::Result<()> {
 }
 
 /// The reference's values, if they can be judged by.
-fn compute(own: &Own, problem: &Problem, wanted: &[usize]) -> Result<Vec<Expected>, String> {
+fn compute(own: &Own, problem: &Problem, output: usize, wanted: &[usize]) -> Result<Vec<Expected>, String> {
     let place = || format!("for {}, {} inputs", problem.case, problem.fill);
-    let expected = catch_unwind(AssertUnwindSafe(|| (own.reference)(problem, wanted))).map_err(|_| {
-        let panic = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
-        format!("panicked {}: {panic}", place())
-    })?;
+    let expected =
+        catch_unwind(AssertUnwindSafe(|| (own.reference)(problem, output, wanted))).map_err(|_| {
+            let panic = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
+            format!("panicked {}: {panic}", place())
+        })?;
     if expected.len() != wanted.len() {
         let (given, wanted) = (expected.len(), wanted.len());
         return Err(format!("gave {given} values where {wanted} were wanted, {}", place()));
@@ -324,11 +330,11 @@ mod tests {
     fn judged(
         fill: Fill,
         may_be_nan: bool,
-        reference: fn(&Problem, &[usize]) -> Vec<Expected>,
+        reference: fn(&Problem, usize, &[usize]) -> Vec<Expected>,
     ) -> Result<Vec<Expected>, String> {
         let case: Case = "add/f32/rows=1,cols=2".parse().unwrap();
         let own = Own { name: "add", may_be_nan, reference, row: || unreachable!("not asked for") };
-        compute(&own, &Problem { case: &case, fill, inputs: Vec::new() }, &[0, 1])
+        compute(&own, &Problem { case: &case, fill, inputs: Vec::new() }, 0, &[0, 1])
     }
 
     const NAN: Expected = Expected { value: f64::NAN, soft: 0.0 };
@@ -336,22 +342,23 @@ mod tests {
 
     #[test]
     fn values_that_cannot_be_judged_by_are_refused() {
-        assert_eq!(judged(Fill::Uniform, false, |_, _| vec![RIGHT; 2]), Ok(vec![RIGHT; 2]));
-        let few = judged(Fill::Uniform, false, |_, _| vec![RIGHT]).unwrap_err();
+        assert_eq!(judged(Fill::Uniform, false, |_, _, _| vec![RIGHT; 2]), Ok(vec![RIGHT; 2]));
+        let few = judged(Fill::Uniform, false, |_, _, _| vec![RIGHT]).unwrap_err();
         assert!(few.contains("1 values where 2 were wanted"), "{few}");
-        let nan = judged(Fill::Uniform, false, |_, _| vec![RIGHT, NAN]).unwrap_err();
+        let nan = judged(Fill::Uniform, false, |_, _, _| vec![RIGHT, NAN]).unwrap_err();
         assert!(nan.contains("NaN at element 1, for add/f32/rows=1,cols=2, uniform inputs"), "{nan}");
-        let negative = judged(Fill::Uniform, false, |_, _| vec![Expected { soft: -1.0, ..RIGHT }, RIGHT]);
+        let negative = judged(Fill::Uniform, false, |_, _, _| vec![Expected { soft: -1.0, ..RIGHT }, RIGHT]);
         assert!(negative.unwrap_err().contains("-1 as the bound of element 0"));
         assert!(
-            judged(Fill::Uniform, false, |_, _| vec![Expected { soft: f64::NAN, ..RIGHT }, RIGHT]).is_err()
+            judged(Fill::Uniform, false, |_, _, _| vec![Expected { soft: f64::NAN, ..RIGHT }, RIGHT])
+                .is_err()
         );
     }
 
     #[test]
     fn nan_is_right_where_the_inputs_or_the_operation_have_it() {
-        assert!(judged(Fill::Nonfinite, false, |_, _| vec![NAN; 2]).is_ok());
-        assert!(judged(Fill::Uniform, true, |_, _| vec![NAN; 2]).is_ok());
+        assert!(judged(Fill::Nonfinite, false, |_, _, _| vec![NAN; 2]).is_ok());
+        assert!(judged(Fill::Uniform, true, |_, _, _| vec![NAN; 2]).is_ok());
     }
 
     #[test]

@@ -37,6 +37,10 @@ fn the_page_works() {
     let said = example.follow(OWN);
     said[0].must(0, &["gemv/f32/rows=256,cols=1000", "mine/eight-sums", "traffic", "1 row: 1 ok"]);
 
+    let said = example.follow("Several outputs, or a property");
+    let rows = ["range/f32/rows=256,cols=1000", "largest/f32/rows=256,cols=1000"];
+    said[0].must(0, &[rows[0], rows[1], "mine/folds", "mine/scan", "2 rows: 2 ok"]);
+
     let said = example.follow("Baselines");
     let [save, compare] = &said[..] else { panic!("two commands, not {}", said.len()) };
     save.must(0, &["ok"]);
