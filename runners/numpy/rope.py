@@ -6,7 +6,7 @@ import numpy as np
 from common import Job, accumulator, offer, scratch
 
 
-@offer("ufunc", "rope rope.interleaved rope.in-place rope.interleaved-in-place", params=["base"])
+@offer("ufunc", "rope rope.interleaved rope.in-place rope.interleaved-in-place", params=["base", "angle-bits"])
 def rope(job: Job):
     """Angles in f64, numpy.cos and numpy.sin, products, sums: a pass over memory each."""
     x, positions, y = job.arrays()
@@ -25,7 +25,7 @@ def rope(job: Job):
     return run
 
 
-@offer("ufunc", "rope-tables", params=["base"])
+@offer("ufunc", "rope-tables", params=["base", "angle-bits"])
 def rope_tables(job: Job):
     """Angles in f64, numpy.cos and numpy.sin."""
     positions, cos, sin = job.arrays()

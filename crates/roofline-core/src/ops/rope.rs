@@ -1,6 +1,7 @@
 //! `rope`: rotary position embedding. Each pair of a head's elements is turned by an angle that grows with the position.
 //!
-//! The angle is that of f64, its cosine and sine are rounded to the accumulator; cached forms have them in tables.
+//! The angle is that of f64, or of as many bits as a case says; its cosine and sine are rounded to the accumulator.
+//! Cached forms have them in tables.
 
 use crate::case::Case;
 use crate::dtype::Dtype::{F32, F64, I32};
@@ -32,7 +33,7 @@ pub const OPERATION: Operation = Operation {
         Axis { name: "heads", about: "heads of a position" },
         Axis { name: "dim", about: "length of a head" },
     ],
-    params: &[BASE],
+    params: &[BASE, ANGLE_BITS],
     legal: "dim % 2 == 0",
     tensors: |case| {
         let shape @ [seq, _, dim] = ["seq", "heads", "dim"].map(|axis| case.axis(axis));
@@ -97,6 +98,14 @@ pub const OPERATION: Operation = Operation {
 pub(super) const BASE: Param =
     Param { name: "base", about: "of the angles; nothing in cached forms", default: 1e4, range: (1.0, 1e7) };
 
+/// Many kernels multiply position and frequency in f32, which is an angle off by 1e-4 at position 2048.
+pub(super) const ANGLE_BITS: Param = Param {
+    name: "angle-bits",
+    about: "of the significands that angles are computed with, 24 for f32; nothing in cached forms",
+    default: 53.0,
+    range: (24.0, 53.0),
+};
+
 /// Positions that tables have rows for.
 const CACHED: usize = 2048;
 
@@ -133,9 +142,9 @@ fn turns<'a>(
     (0..line.len() / 2).map(|i| turn(line, angle(position, i, line))).collect()
 }
 
-/// Cosine and sine of an angle that is a power and a product of f64, by whatever library.
+/// Cosine and sine of an angle that is a power and a product, by whatever library.
 fn turn<'a>(line: &Line<'a>, angle: f64) -> (Number<'a>, Number<'a>) {
-    let error = 16.0 * F64.unit_roundoff() * angle.abs();
+    let error = 16.0 * (-line.param("angle-bits")).exp2() * angle.abs();
     (line.within(angle.cos(), error), line.within(angle.sin(), error))
 }
 

@@ -1,6 +1,6 @@
 //! `rope-tables`: the cosines and sines that cached forms of [`rope`](super::rope) read, of given positions.
 
-use super::rope::{BASE, angle_at};
+use super::rope::{ANGLE_BITS, BASE, angle_at};
 use crate::dtype::Dtype::I32;
 use crate::fill::Fill;
 use crate::number::Number;
@@ -15,7 +15,7 @@ pub const OPERATION: Operation = Operation {
         Axis { name: "seq", about: "positions" },
         Axis { name: "dim", about: "length of a head, which has half as many pairs" },
     ],
-    params: &[BASE],
+    params: &[BASE, ANGLE_BITS],
     legal: "dim % 2 == 0",
     tensors: |case| {
         let shape = [case.axis("seq"), case.axis("dim") / 2];

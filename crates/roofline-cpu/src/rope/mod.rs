@@ -15,21 +15,22 @@ pub use plain::{rope, rope_in_place};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("rope", floats!(prepare, Layout::Half, plain::rope)).params(&["base"]),
+    Implementation::plain("rope", floats!(prepare, Layout::Half, plain::rope))
+        .params(&["base", "angle-bits"]),
     Implementation::plain("rope.interleaved", floats!(prepare, Layout::Interleaved, plain::rope))
-        .params(&["base"]),
+        .params(&["base", "angle-bits"]),
     Implementation::plain("rope.cached", floats!(prepare_cached, Layout::Half, cached::rope_cached)),
     Implementation::plain(
         "rope.interleaved-cached",
         floats!(prepare_cached, Layout::Interleaved, cached::rope_cached),
     ),
     Implementation::plain("rope.in-place", floats!(prepare_in_place, Layout::Half, plain::rope_in_place))
-        .params(&["base"]),
+        .params(&["base", "angle-bits"]),
     Implementation::plain(
         "rope.interleaved-in-place",
         floats!(prepare_in_place, Layout::Interleaved, plain::rope_in_place),
     )
-    .params(&["base"]),
+    .params(&["base", "angle-bits"]),
     Implementation::plain(
         "rope.cached-in-place",
         floats!(prepare_cached_in_place, Layout::Half, cached::rope_cached_in_place),

@@ -9,7 +9,8 @@ pub use plain::rope_tables;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] =
-    &[Implementation::plain("rope-tables", floats!(prepare, plain::rope_tables)).params(&["base"])];
+    &[Implementation::plain("rope-tables", floats!(prepare, plain::rope_tables))
+        .params(&["base", "angle-bits"])];
 
 type Tables<T> = fn(&Cpu, &[i32], &mut [T], &mut [T], usize, f64);
 
