@@ -31,14 +31,16 @@ pub(crate) fn setting(machine: &Machine, revision: &str) -> Vec<(&'static str, S
 /// The revision of the sources; empty where nobody knows it.
 pub(crate) fn revision(root: &Path) -> String {
     // Binaries that were carried to another machine bring their revision along.
-    let revision = std::env::var("ROOFLINE_REVISION").or_else(|_| {
-        let git = Command::new("git")
-            .args(["describe", "--always", "--dirty", "--abbrev=10"])
-            .current_dir(root)
-            .output();
-        git.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    });
-    revision.unwrap_or_default()
+    std::env::var("ROOFLINE_REVISION").unwrap_or_else(|_| {
+        let git = |arguments: &[&str]| {
+            let output = Command::new("git").args(arguments).current_dir(root).output();
+            output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
+        };
+        let revision = git(&["describe", "--always", "--abbrev=10"]);
+        // What studies write is no change of what they study.
+        let changed = git(&["status", "--porcelain", "--untracked-files=no", "--", ":!results"]);
+        if changed.is_empty() { revision } else { format!("{revision}-dirty") }
+    })
 }
 
 /// The time of day to the minute.
