@@ -26,6 +26,9 @@ const GRAIN: usize = 32 << 10;
 const DEALT: usize = 8 << 20;
 const DEALT_PARTS: usize = 4;
 
+/// An input of so many bytes may be copied again and again to fill an output.
+const REPEATED: usize = 1 << 10;
+
 /// A way to walk through memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
@@ -98,7 +101,8 @@ impl Way {
     }
 }
 
-/// Copies inputs one after the other by the system's own function, and fills what is left of the output.
+/// Copies inputs one after the other by the system's own function; what is left of the output is filled, or gets
+/// copies of the first input again where that is long: the function that fills is the slower one in a near cache.
 fn copy(inputs: &[&[u8]], output: &mut [u8]) {
     let mut rest = output;
     for input in inputs {
@@ -106,7 +110,12 @@ fn copy(inputs: &[&[u8]], output: &mut [u8]) {
         part.copy_from_slice(input);
         rest = after;
     }
-    rest.fill(inputs.iter().find_map(|input| input.first()).copied().unwrap_or(0));
+    match inputs.iter().find(|input| input.len() >= REPEATED) {
+        Some(input) => {
+            rest.chunks_mut(input.len()).for_each(|part| part.copy_from_slice(&input[..part.len()]))
+        }
+        None => rest.fill(inputs.iter().find_map(|input| input.first()).copied().unwrap_or(0)),
+    }
 }
 
 /// A pointer that threads may share: each uses lines of its own.
