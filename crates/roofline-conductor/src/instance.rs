@@ -77,7 +77,7 @@ pub struct Spot {
 
 /// What outputs hold before a launch, a value for each of them.
 #[derive(Clone, Debug)]
-pub struct Poison(Vec<f64>);
+pub struct Poison(pub(crate) Vec<f64>);
 
 impl Poison {
     pub fn of(&self, output: usize) -> f64 {

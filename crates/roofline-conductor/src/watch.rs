@@ -326,6 +326,64 @@ fn left(elements: &[Watched]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instance::{Placement, Poison};
+    use roofline_core::philox::Draws;
+
+    /// How many of 100 launches are seen of a kernel that reads its input when it begins and writes when it ends, at
+    /// eight looks a launch. It writes what `written` says of the values that the launches so far have read.
+    fn seen_of(written: impl Fn(&[f64]) -> Option<f64>) -> u64 {
+        let case = "copy/f32/rows=1,cols=4".parse().unwrap();
+        let mut instance =
+            Instance::new(&case, Placement::FlushEnd { align: 4 }, &mut Draws::new(1, 1)).unwrap();
+        let (spot, look) = (Spot { output: 0, index: 2 }, Duration::from_nanos(200));
+        let values: Vec<f64> = (0..VALUES).map(|value| value as f64).collect();
+        let expected = |value: &f64| Expected { value: *value, soft: 0.0 };
+        let mut now = Instant::now();
+        let mut watch = Watch {
+            spot,
+            dtype: Dtype::F32,
+            tensor: 0,
+            element: 2,
+            expected: values.iter().map(expected).collect(),
+            before: vec![None; values.len()],
+            values,
+            reach: Vec::new(),
+            given: 0,
+            shown: 0,
+            patience: 4 * look,
+            since: now,
+            last: None,
+            is_other: false,
+            seen: 0,
+            others: 0,
+        };
+        watch.turn(&mut instance, now);
+        let mut read = Vec::new();
+        for _ in 0..100 {
+            read.push(instance.input(0, 2));
+            for _ in 0..8 {
+                now += look;
+                watch.look(&mut instance, now, 1.0);
+            }
+            if let Some(value) = written(&read) {
+                instance.poison_at(&[spot], &Poison(vec![value]));
+            }
+        }
+        watch.seen
+    }
+
+    #[test]
+    fn short_launches_that_read_early_are_seen() {
+        assert!(seen_of(|read| read.last().copied()) >= 98);
+        let every_other = seen_of(|read| read.last().copied().filter(|_| read.len() % 2 == 0));
+        assert!((48..=50).contains(&every_other), "{every_other}");
+        // Work in every other launch, and the result of the last but one again in between.
+        let old = |read: &[f64]| match read.len() {
+            count @ 5.. if count % 2 == 1 => Some(read[count - 4]),
+            _ => read.last().copied(),
+        };
+        assert!(seen_of(old) <= 60, "{}", seen_of(old));
+    }
 
     #[test]
     fn half_of_the_launches_is_not_enough() {
