@@ -1,6 +1,7 @@
 //! The loops of elementwise kernels: plain ones, and over lanes.
 
 use crate::lanes::Lanes;
+use crate::scalar::InLanes;
 use crate::{Cpu, Element, Rows, Scalar, Vectorize};
 
 /// y = f(x).
@@ -43,14 +44,24 @@ pub(crate) fn map_lanes<T: Scalar, const N: usize>(
     formula: impl Formula<N>,
 ) -> bool {
     assert!(x.iter().all(|x| x.len() == shape.len()) && y.len() == shape.len(), "lengths for {shape:?}");
-    T::over_lanes(cpu, x, y, formula)
+    T::in_lanes(Over { cpu, x, y, formula })
 }
 
 /// A formula over slices of one length.
-pub(crate) struct Over<'a, T, F, const N: usize> {
-    pub(crate) x: [&'a [T]; N],
-    pub(crate) y: &'a mut [T],
-    pub(crate) formula: F,
+struct Over<'a, T, F, const N: usize> {
+    cpu: &'a Cpu,
+    x: [&'a [T]; N],
+    y: &'a mut [T],
+    formula: F,
+}
+
+impl<T, F: Formula<N>, const N: usize> InLanes<T> for Over<'_, T, F, N> {
+    fn run(self)
+    where
+        T: Element,
+    {
+        self.cpu.isa.run(self);
+    }
 }
 
 impl<T: Element, F: Formula<N>, const N: usize> Vectorize for Over<'_, T, F, N> {
@@ -58,7 +69,7 @@ impl<T: Element, F: Formula<N>, const N: usize> Vectorize for Over<'_, T, F, N> 
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Over { x, y, formula } = self;
+        let Over { x, y, formula, .. } = self;
         let whole = y.len() / L::LANES * L::LANES;
         // Loops, not closures: these would leave the function that has the vector features.
         let mut v = [lanes.splat(0.0); N];

@@ -6,8 +6,7 @@ use std::ops::AddAssign;
 use half::{bf16, f16};
 use num_traits::Float;
 
-use crate::Cpu;
-use crate::elementwise::{Formula, Over};
+use crate::Element;
 
 /// A float type of tensors.
 pub trait Scalar: crate::Datum {
@@ -17,14 +16,18 @@ pub trait Scalar: crate::Datum {
     fn wide(self) -> Self::Wide;
     /// Rounded to nearest even; beyond the largest number is infinity.
     fn narrow(value: Self::Wide) -> Self;
-    /// Applies a formula over lanes; whether the type has them.
+    /// Does what is for types that have lanes; whether this is one.
     #[doc(hidden)]
-    fn over_lanes<const N: usize>(
-        cpu: &Cpu,
-        x: [&[Self]; N],
-        y: &mut [Self],
-        formula: impl Formula<N>,
-    ) -> bool;
+    fn in_lanes(work: impl InLanes<Self>) -> bool;
+}
+
+/// Work for types that have lanes.
+#[doc(hidden)]
+pub trait InLanes<T> {
+    /// Does it.
+    fn run(self)
+    where
+        T: Element;
 }
 
 /// A type that formulas are computed in.
@@ -77,22 +80,17 @@ macro_rules! scalars {
             fn narrow(value: $wide) -> Self {
                 $narrow(value)
             }
-            fn over_lanes<const N: usize>(
-                cpu: &Cpu,
-                x: [&[Self]; N],
-                y: &mut [Self],
-                formula: impl Formula<N>,
-            ) -> bool {
-                scalars!($lanes cpu, x, y, formula)
+            fn in_lanes(work: impl InLanes<Self>) -> bool {
+                scalars!($lanes work)
             }
         }
     )*};
-    (lanes $cpu:ident, $x:ident, $y:ident, $formula:ident) => {{
-        $cpu.isa.run(Over { x: $x, y: $y, formula: $formula });
+    (lanes $work:ident) => {{
+        $work.run();
         true
     }};
-    (plain $cpu:ident, $x:ident, $y:ident, $formula:ident) => {{
-        let _ = ($cpu, $x, $y, $formula);
+    (plain $work:ident) => {{
+        let _ = $work;
         false
     }};
 }
@@ -102,4 +100,21 @@ scalars! {
     f32 in f32 by std::convert::identity, std::convert::identity, lanes;
     bf16 in f32 by bf16::to_f32, bf16::from_f32, lanes;
     f16 in f32 by f16::to_f32, f16::from_f32, lanes;
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Cpu, Rows};
+
+    #[test]
+    fn a_type_without_lanes_takes_the_plain_rung() {
+        let (cpu, shape) = (Cpu::new(2), Rows { rows: 1, cols: 2 });
+        let mut y = [0.0f64; 2];
+        crate::softmax(&cpu, &[3.0, 3.0], &mut y, shape);
+        assert_eq!(y, [0.5; 2]);
+        crate::add(&cpu, &[1.0, 2.0], &[1e-12; 2], &mut y, shape);
+        assert_eq!(y, [1.0 + 1e-12, 2.0 + 1e-12]);
+        crate::rms_norm(&cpu, &[2.0, -2.0], &[1.0, 2.0], &mut y, shape, 0.0);
+        assert_eq!(y, [1.0, -2.0]);
+    }
 }

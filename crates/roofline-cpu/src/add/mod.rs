@@ -9,7 +9,8 @@ pub mod vector;
 
 use crate::bind::{binary, floats, lanes};
 use crate::catalog::Implementation;
-use crate::{Cpu, Element, Rows};
+use crate::scalar::InLanes;
+use crate::{Cpu, Element, Rows, Scalar};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -31,7 +32,7 @@ pub const LADDER: &[Implementation] = &[
     .parallel(),
 ];
 
-/// z = x + y, by the rung that suits the threads.
+/// z = x + y, by the rung that suits the type and the threads.
 ///
 /// ```
 /// use roofline_cpu::{Cpu, Rows, add};
@@ -40,10 +41,31 @@ pub const LADDER: &[Implementation] = &[
 /// add(&Cpu::serial(), &[1.0, 2.0, 3.0], &[0.5; 3], &mut z, Rows { rows: 1, cols: 3 });
 /// assert_eq!(z, [1.5, 2.5, 3.5]);
 /// ```
-pub fn add<T: Element>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T], shape: Rows) {
-    match cpu.pool.threads() {
-        1 => vector::add(cpu, x, y, z, shape),
-        _ => parallel::add(cpu, x, y, z, shape),
+pub fn add<T: Scalar>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T], shape: Rows) {
+    if !T::in_lanes(InRows { cpu, x, y, z, shape }) {
+        plain::add(cpu, x, y, z, shape);
+    }
+}
+
+/// A call for types that have lanes.
+struct InRows<'a, T> {
+    cpu: &'a Cpu,
+    x: &'a [T],
+    y: &'a [T],
+    z: &'a mut [T],
+    shape: Rows,
+}
+
+impl<T> InLanes<T> for InRows<'_, T> {
+    fn run(self)
+    where
+        T: Element,
+    {
+        let InRows { cpu, x, y, z, shape } = self;
+        match cpu.pool.threads() {
+            1 => vector::add(cpu, x, y, z, shape),
+            _ => parallel::add(cpu, x, y, z, shape),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::bind::{floats, lanes};
 use crate::catalog::{Implementation, Launch};
 use crate::rms_norm::{RmsNorm, parallel, plain, vector};
-use crate::{Args, Cpu, Datum, Element, Mismatch, Rows};
+use crate::{Args, Cpu, Datum, Mismatch, Rows, Scalar};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -56,7 +56,7 @@ pub const LADDER: &[Implementation] = &[
 /// qk_norm(&Cpu::serial(), &[3.0, -3.0], &[1.0, 2.0], &mut y, [1, 1, 2], 1e-6);
 /// assert!((y[0] - 1.0).abs() < 1e-6 && (y[1] + 2.0).abs() < 1e-6);
 /// ```
-pub fn qk_norm<T: Element>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: [usize; 3], eps: f64) {
+pub fn qk_norm<T: Scalar>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: [usize; 3], eps: f64) {
     crate::rms_norm(cpu, x, w, y, heads(shape), eps);
 }
 

@@ -11,7 +11,8 @@ pub mod vector;
 
 use crate::bind::{floats, lanes, rows};
 use crate::catalog::{Implementation, Launch};
-use crate::{Args, Cpu, Datum, Element, Mismatch, Rows};
+use crate::scalar::InLanes;
+use crate::{Args, Cpu, Datum, Element, Mismatch, Rows, Scalar};
 pub use gemma::rms_norm_gemma;
 
 /// The rungs, from the plain one up.
@@ -43,7 +44,7 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain("rms-norm.gemma", floats!(normalize, gemma::rms_norm_gemma)).params(&["eps"]),
 ];
 
-/// RMS norm of each row of `x`, by the rung that suits the threads.
+/// RMS norm of each row of `x`, by the rung that suits the type and the threads.
 ///
 /// ```
 /// use roofline_cpu::{Cpu, Rows, rms_norm};
@@ -52,10 +53,32 @@ pub const LADDER: &[Implementation] = &[
 /// rms_norm(&Cpu::serial(), &[3.0, -3.0], &[1.0, 2.0], &mut y, Rows { rows: 1, cols: 2 }, 1e-6);
 /// assert!((y[0] - 1.0).abs() < 1e-6 && (y[1] + 2.0).abs() < 1e-6);
 /// ```
-pub fn rms_norm<T: Element>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows, eps: f64) {
-    match cpu.pool.threads() {
-        1 => vector::rms_norm(cpu, x, w, y, shape, eps),
-        _ => parallel::rms_norm(cpu, x, w, y, shape, eps),
+pub fn rms_norm<T: Scalar>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows, eps: f64) {
+    if !T::in_lanes(InRows { cpu, x, w, y, shape, eps }) {
+        plain::rms_norm(cpu, x, w, y, shape, eps);
+    }
+}
+
+/// A call for types that have lanes.
+struct InRows<'a, T> {
+    cpu: &'a Cpu,
+    x: &'a [T],
+    w: &'a [T],
+    y: &'a mut [T],
+    shape: Rows,
+    eps: f64,
+}
+
+impl<T> InLanes<T> for InRows<'_, T> {
+    fn run(self)
+    where
+        T: Element,
+    {
+        let InRows { cpu, x, w, y, shape, eps } = self;
+        match cpu.pool.threads() {
+            1 => vector::rms_norm(cpu, x, w, y, shape, eps),
+            _ => parallel::rms_norm(cpu, x, w, y, shape, eps),
+        }
     }
 }
 

@@ -13,7 +13,8 @@ pub mod vector;
 
 use crate::bind::{floats, lanes, unary};
 use crate::catalog::Implementation;
-use crate::{Cpu, Element, Rows};
+use crate::scalar::InLanes;
+use crate::{Cpu, Element, Rows, Scalar};
 pub use columns::softmax_columns;
 pub use masked::softmax_masked;
 
@@ -44,7 +45,7 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain("softmax.masked", floats!(unary, masked::softmax_masked)),
 ];
 
-/// Softmax of each row of `x`, by the rung that suits the threads.
+/// Softmax of each row of `x`, by the rung that suits the type and the threads.
 ///
 /// ```
 /// use roofline_cpu::{Cpu, Rows, softmax};
@@ -53,10 +54,30 @@ pub const LADDER: &[Implementation] = &[
 /// softmax(&Cpu::serial(), &[0.0, 0.0, 7.0, f32::NEG_INFINITY], &mut y, Rows { rows: 2, cols: 2 });
 /// assert_eq!(y, [0.5, 0.5, 1.0, 0.0]);
 /// ```
-pub fn softmax<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    match cpu.pool.threads() {
-        1 => vector::softmax(cpu, x, y, shape),
-        _ => parallel::softmax(cpu, x, y, shape),
+pub fn softmax<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    if !T::in_lanes(InRows { cpu, x, y, shape }) {
+        three_pass::softmax(cpu, x, y, shape);
+    }
+}
+
+/// A call for types that have lanes.
+struct InRows<'a, T> {
+    cpu: &'a Cpu,
+    x: &'a [T],
+    y: &'a mut [T],
+    shape: Rows,
+}
+
+impl<T> InLanes<T> for InRows<'_, T> {
+    fn run(self)
+    where
+        T: Element,
+    {
+        let InRows { cpu, x, y, shape } = self;
+        match cpu.pool.threads() {
+            1 => vector::softmax(cpu, x, y, shape),
+            _ => parallel::softmax(cpu, x, y, shape),
+        }
     }
 }
 
