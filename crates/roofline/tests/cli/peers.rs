@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const CASES: &str = "matmul/f32/m=7,n=31,k=129 matmul/f32/m=129,n=7,k=31/threads=2 matmul/f64/m=31,n=1,k=7 \
-    matmul/bf16/m=7,n=31,k=129 matmul/i8/m=31,n=129,k=7 matmul.nn/f32/m=1,n=129,k=600/threads=2 \
-    matmul.nn/f64/m=31,n=129,k=1 matmul.nn/bf16/m=1,n=7,k=31 add/f32/rows=1,cols=1 add/bf16/rows=7,cols=31 \
-    add/f64/rows=129,cols=129/threads=2 softmax/f32/rows=31,cols=129/threads=2 softmax/bf16/rows=7,cols=31 \
-    softmax/f64/rows=1,cols=1 rms-norm/f32/rows=129,cols=129/threads=2";
+    matmul/bf16/m=7,n=31,k=129 matmul/bf16/m=33,n=31,k=130/threads=2 matmul/i8/m=31,n=129,k=7 \
+    matmul.nn/f32/m=1,n=129,k=600/threads=2 matmul.nn/f64/m=31,n=129,k=1 matmul.nn/bf16/m=1,n=7,k=31 \
+    add/f32/rows=1,cols=1 add/bf16/rows=7,cols=31 add/f64/rows=129,cols=129/threads=2 \
+    softmax/f32/rows=31,cols=129/threads=2 softmax/bf16/rows=7,cols=31 softmax/f64/rows=1,cols=1 \
+    rms-norm/f32/rows=129,cols=129/threads=2";
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners").join(name).canonicalize().unwrap()
@@ -34,7 +35,7 @@ fn every_case() -> String {
     cases.join(" ")
 }
 
-/// Every row that is offered is right.
+/// Every row that is offered, and inside its condition, is right.
 fn holds(scene: &Scene, runner: &str) {
     hold(scene, CASES, &format!("{runner}/*"));
 }
@@ -45,7 +46,8 @@ fn hold(scene: &Scene, cases: &str, implementations: &str) {
     let is = |row: &&serde_json::Value, status: &str| row["status"] == status;
     assert!(rows.iter().any(|row| is(&row, "ok")), "{rows:?}");
     for row in rows.iter().filter(|row| !is(row, "ok")) {
-        assert!(row["why"].as_str().unwrap().contains("does not offer"), "{row}");
+        let why = row["why"].as_str().unwrap();
+        assert!(why.contains("does not offer") || why.starts_with("needs "), "{row}");
     }
 }
 
