@@ -5,9 +5,11 @@
 //! batch shows another value once a launch. Nothing is written to the output: whoever works only where it finds marks
 //! there is not told.
 //!
-//! A launch may have read its inputs before the last one's output is looked at. Where launches are short, the input
-//! therefore goes on by itself every half launch: each then reads another value than the one before, whenever it
-//! reads, and the values have an order in which none may come back.
+//! A launch may have read its inputs before the last one's output is looked at, and then shows nothing new. Where
+//! launches are short, half of the inputs therefore go on by themselves every half launch: each launch then reads
+//! another value than the one before, whenever it reads, and the values have an order in which none may come back. A
+//! kernel that reads an input twice may find two values there and be right for neither, so those that wait for the
+//! output are watched as well: a batch is honest by either.
 //!
 //! A kernel may keep intermediate values in its output. Looks that find such a value say that something is
 //! written, and the right one may be there too shortly to be seen: then fewer launches need to be seen, and the
@@ -46,7 +48,7 @@ const SHORT_ABSENCE: Duration = Duration::from_micros(20);
 /// Elements that are watched in a visit, and drawings until as many are found.
 const WATCHED: usize = 4;
 const MOST_DRAWN: usize = 16;
-/// Values that an input goes through, two of a launch that is not short, and drawings until as many are found.
+/// Values of an input that goes on by itself and of one that waits, and drawings until as many are found.
 const VALUES: usize = 8;
 const FEWEST_VALUES: usize = 2;
 const MOST_VALUES_DRAWN: usize = 24;
@@ -70,8 +72,8 @@ struct Watch {
     /// How many values the input has had, and which of them the output shows: they come round and round.
     given: usize,
     shown: usize,
-    /// How long the input keeps a value that the output does not show, and since when it has the present one.
-    patience: Duration,
+    /// How long an input that goes on by itself keeps a value, and since when it has the present one.
+    patience: Option<Duration>,
     since: Instant,
     /// What is there before each launch says nothing of the kernel, where it works in place.
     before: Vec<Option<u64>>,
@@ -88,7 +90,7 @@ impl Watch {
     fn draw(
         stage: &mut Stage,
         instance: &mut Instance,
-        launch: Duration,
+        patience: Option<Duration>,
         others: &[Watch],
     ) -> Result<Option<Watch>, Stop> {
         let changeable = instance.changeable();
@@ -115,7 +117,7 @@ impl Watch {
             reach,
             given: 0,
             shown: 0,
-            patience: launch / 2,
+            patience,
             since: Instant::now(),
             before: Vec::new(),
             last: None,
@@ -123,7 +125,7 @@ impl Watch {
             seen: 0,
             others: 0,
         };
-        watch.draw_values(stage, instance, if launch < SHORT_LAUNCH { VALUES } else { FEWEST_VALUES })?;
+        watch.draw_values(stage, instance, if patience.is_some() { VALUES } else { FEWEST_VALUES })?;
         Ok(Some(watch).filter(|watch| watch.values.len() >= FEWEST_VALUES))
     }
 
@@ -191,7 +193,8 @@ impl Watch {
             }
         }
         let ahead = self.given - self.shown;
-        if ahead == 0 || ahead < self.most_ahead() && now - self.since >= self.patience {
+        let goes_on = self.patience.is_some_and(|patience| now - self.since >= patience);
+        if ahead == 0 || goes_on && ahead < self.most_ahead() {
             self.turn(instance, now);
         }
         self.others += u64::from(self.is_other);
@@ -208,9 +211,10 @@ fn draw(stage: &mut Stage, instance: &mut Instance, launch: Duration) -> Result<
     let is_asked = matches!(instance.case.judged(), Judged::Own(_));
     let (wanted, drawn) = if is_asked { (1, 1) } else { (WATCHED, MOST_DRAWN) };
     let mut elements: Vec<Watch> = Vec::new();
-    for _ in 0..drawn {
+    for number in 0..drawn {
         if elements.len() < wanted {
-            let element = Watch::draw(stage, instance, launch, &elements)?;
+            let patience = (number % 2 == 1 && launch < SHORT_LAUNCH).then_some(launch / 2);
+            let element = Watch::draw(stage, instance, patience, &elements)?;
             elements.extend(element);
         }
     }
@@ -265,8 +269,12 @@ pub fn watch(
     let running = (seen.cpu.as_secs_f64() / cores).min(1.0);
     let per_launch = if tick.is_zero() { 2.0 } else { 4.0 };
     let launches = launches.min((looks as f64 * running / per_launch) as u64);
-    let watched =
-        |element: &Watch| Watched { launches, seen: element.seen.min(launches), others: element.others };
+    let watched = |element: &Watch| Watched {
+        launches,
+        seen: element.seen.min(launches),
+        others: element.others,
+        went_on: element.patience.is_some(),
+    };
     Ok(elements.iter().map(watched).filter(|watched| watched.launches > 0).collect())
 }
 
@@ -294,6 +302,17 @@ impl Verdict {
 }
 
 pub fn verdict(elements: &[Watched]) -> Verdict {
+    let (went_on, waited): (Vec<Watched>, Vec<Watched>) =
+        elements.iter().copied().partition(|element| element.went_on);
+    match (verdict_of(&waited), verdict_of(&went_on)) {
+        // Who reads early is seen by those alone that went on.
+        (Verdict::LeftOut(_), Verdict::Held(share)) => Verdict::Held(share),
+        (waited, _) => waited,
+    }
+}
+
+/// What those elements show whose inputs changed in one way.
+fn verdict_of(elements: &[Watched]) -> Verdict {
     let launches: u64 = elements.iter().map(|element| element.launches).sum();
     let per_launch = |count: fn(&Watched) -> u64| -> Vec<f64> {
         elements.iter().map(|element| count(element) as f64 / element.launches.max(1) as f64).collect()
@@ -350,7 +369,7 @@ mod tests {
             reach: Vec::new(),
             given: 0,
             shown: 0,
-            patience: 4 * look,
+            patience: Some(4 * look),
             since: now,
             last: None,
             is_other: false,
@@ -388,7 +407,7 @@ mod tests {
     #[test]
     fn half_of_the_launches_is_not_enough() {
         let visits = |seen: &[u64], others: u64| -> Vec<Watched> {
-            seen.iter().map(|seen| Watched { launches: 10, seen: *seen, others }).collect()
+            seen.iter().map(|seen| Watched { launches: 10, seen: *seen, others, went_on: false }).collect()
         };
         assert_eq!(verdict(&visits(&[5, 5, 5, 5, 5, 6], 0)), Verdict::LeftOut(0.5));
         assert_eq!(verdict(&visits(&[10, 9, 1, 9, 10, 9], 0)), Verdict::Held(0.9));
@@ -399,15 +418,25 @@ mod tests {
         // Few looks, as where the conductor shares a core with the kernel.
         assert_eq!(verdict(&visits(&[1; 6], 9)), Verdict::Nothing);
         let rarely: Vec<Watched> =
-            [1, 1, 2, 1, 1, 2, 1].map(|seen| Watched { launches: 3, seen, others: 7 }).into();
+            [1, 1, 2, 1, 1, 2, 1].map(|seen| Watched { launches: 3, seen, others: 7, went_on: false }).into();
         assert_eq!(verdict(&rarely), Verdict::Scratch(1.0 / 3.0));
+    }
+
+    #[test]
+    fn who_reads_early_is_seen_where_inputs_go_on() {
+        let of = |seen, went_on| Watched { launches: 10, seen, others: 0, went_on };
+        let visits = |waited, went_on| verdict(&[[of(waited, false), of(went_on, true)]; 6].concat());
+        assert_eq!(visits(6, 10), Verdict::Held(1.0));
+        assert_eq!(visits(5, 5), Verdict::LeftOut(0.5));
+        // Torn between two values of its input.
+        assert_eq!(visits(10, 1), Verdict::Held(1.0));
     }
 
     #[test]
     fn elements_that_only_the_last_launch_computes_are_not_enough() {
         let visits = |lazy: usize| -> Vec<Watched> {
             let seen = |i| if i < lazy { 1 } else { 10 };
-            (0..16).map(|i| Watched { launches: 10, seen: seen(i), others: 0 }).collect()
+            (0..16).map(|i| Watched { launches: 10, seen: seen(i), others: 0, went_on: false }).collect()
         };
         assert_eq!(verdict(&visits(2)), Verdict::Held(1.0));
         assert_eq!(verdict(&visits(4)), Verdict::LeftOut(0.75));

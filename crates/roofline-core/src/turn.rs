@@ -152,6 +152,9 @@ pub struct Watched {
     /// Looks that found another value than poison and the right one.
     #[serde(default)]
     pub others: u64,
+    /// Whether its input went on by itself, not only when the output had shown it.
+    #[serde(default)]
+    pub went_on: bool,
 }
 
 #[cfg(test)]
