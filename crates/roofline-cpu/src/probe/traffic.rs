@@ -112,7 +112,7 @@ fn copy(inputs: &[&[u8]], output: &mut [u8]) {
     }
     match inputs.iter().find(|input| input.len() >= REPEATED) {
         Some(input) => {
-            rest.chunks_mut(input.len()).for_each(|part| part.copy_from_slice(&input[..part.len()]))
+            rest.chunks_mut(input.len()).for_each(|part| part.copy_from_slice(&input[..part.len()]));
         }
         None => rest.fill(inputs.iter().find_map(|input| input.first()).copied().unwrap_or(0)),
     }
