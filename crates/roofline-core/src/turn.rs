@@ -149,7 +149,7 @@ pub struct Clocked {
 pub struct Watched {
     pub launches: u64,
     pub seen: u64,
-    /// Looks that found another value than poison and the right one.
+    /// Looks that found what is right for no value of its input, and was not there before the launch.
     #[serde(default)]
     pub others: u64,
     /// Whether its input went on by itself, not only when the output had shown it.
