@@ -35,9 +35,9 @@ const SLEPT: f64 = 60e-6;
 /// What is usual for the kind of runner: nobody explains more of a visit by its conversation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Habits {
-    /// Most that an empty visit counts for.
+    /// Most that an empty visit counts for, where one to a process of the house takes no longer.
     pub conversation: Duration,
-    /// What it may take besides twice the time of an empty visit to a process of the house.
+    /// What it may take besides one or two empty visits to a process of the house.
     pub more: Duration,
     /// What a visit that has computed takes longer to answer than an empty one: caches are cold then.
     pub chill: Duration,
@@ -245,8 +245,12 @@ impl Conversation<'_> {
         let at = |visits: &[Clocked]| {
             quantile(&visits.iter().map(clock.read).collect::<Vec<f64>>(), clock.quantile)
         };
-        let trusted = at(self.trusted).map(|time| 2.0 * time.max(0.0) + self.habits.more.as_secs_f64());
-        let most = self.habits.conversation.as_secs_f64().min(trusted.unwrap_or(f64::INFINITY));
+        let Habits { conversation, more, .. } = self.habits;
+        let (usual, more) = (conversation.as_secs_f64(), more.as_secs_f64());
+        // After a flush, and on machines that wake up slowly, nobody's conversation is a usual one.
+        let most = at(self.trusted)
+            .map(|time| time.max(0.0))
+            .map_or(usual, |trusted| usual.max(trusted + more).min(2.0 * trusted + more));
         at(self.empty).unwrap_or(0.0).clamp(0.0, most)
     }
 }
@@ -482,6 +486,15 @@ mod tests {
         let judge = |trusted: &[Clocked]| hold(&account, SHAPE, Some((Habits::NATIVE, trusted)), true);
         assert!(judge(&[]).is_ok());
         assert!(matches!(judge(&visits(12, 0, 1.0, 0.0)), Err(Doubt::Constant(_))));
+    }
+
+    #[test]
+    fn on_a_slow_machine_a_conversation_takes_as_long_as_that_of_the_house() {
+        let slow = |beyond| Account { empty: visits(12, 0, 1.0, 300e-6), ..account(1.0, beyond) };
+        let house = visits(12, 0, 1.0, 280e-6);
+        let judge = |account: &Account| hold(account, SHAPE, Some((Habits::NATIVE, &house)), true);
+        assert!(judge(&slow(320e-6)).is_ok());
+        assert!(matches!(judge(&slow(600e-6)), Err(Doubt::Constant(_))));
     }
 
     #[test]

@@ -31,9 +31,12 @@ use roofline_core::stats::median;
 use roofline_core::turn::Watched;
 use std::time::{Duration, Instant};
 
-/// Share of the launches that must be seen, and of a kernel whose output holds other values in between.
+/// Share of the launches that must be seen, and of a kernel whose output holds other values in between: every second
+/// one, which may read its inputs before the last one's output is looked at, if what is right stays for several looks.
 const LEAST_SEEN: f64 = 0.75;
+const LEAST_SEEN_OF_LASTING: f64 = 0.4;
 const LEAST_SEEN_OF_SCRATCH: f64 = 0.15;
+const LASTING: f64 = 3.0;
 /// So many looks in a launch must have found a value that is neither right now nor before. Who writes once a launch has
 /// none of them.
 const SCRATCH: f64 = 0.05;
@@ -77,11 +80,23 @@ struct Watch {
     since: Instant,
     /// What is there before each launch says nothing of the kernel, where it works in place.
     before: Vec<Option<u64>>,
-    /// What the last look found, and whether that is neither right nor what was there before.
+    /// What the last look found.
     last: Option<u64>,
-    is_other: bool,
-    seen: u64,
-    others: u64,
+    found: Found,
+    /// Looks that found what is right, since they last found something else.
+    stay: u64,
+    watched: Watched,
+}
+
+/// What a look finds in the output.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Found {
+    /// What is right for a value of the input.
+    Right,
+    /// What is there before each launch.
+    Start,
+    /// Neither.
+    Other,
 }
 
 impl Watch {
@@ -121,9 +136,9 @@ impl Watch {
             since: Instant::now(),
             before: Vec::new(),
             last: None,
-            is_other: false,
-            seen: 0,
-            others: 0,
+            found: Found::Right,
+            stay: 0,
+            watched: Watched { went_on: patience.is_some(), ..Watched::default() },
         };
         watch.draw_values(stage, instance, if patience.is_some() { VALUES } else { FEWEST_VALUES })?;
         Ok(Some(watch).filter(|watch| watch.values.len() >= FEWEST_VALUES))
@@ -183,21 +198,36 @@ impl Watch {
         let got = instance.output_value(self.spot);
         if self.last != Some(got.to_bits()) {
             self.last = Some(got.to_bits());
-            let shows = self.shows(got, loosen);
-            let is_known = |expected| judge::score(self.dtype, got, expected, loosen) <= 1.0;
-            self.is_other =
-                shows.is_none() && !self.before.contains(&self.last) && !self.expected.iter().any(is_known);
-            if let Some(shown) = shows {
-                self.seen += 1;
+            if let Some(shown) = self.shows(got, loosen) {
+                self.watched.seen += 1;
                 self.shown = shown;
             }
+            let is_right = |expected| judge::score(self.dtype, got, expected, loosen) <= 1.0;
+            self.found = match self.expected.iter().any(is_right) {
+                true => Found::Right,
+                false if self.before.contains(&self.last) => Found::Start,
+                false => Found::Other,
+            };
         }
+        self.count();
         let ahead = self.given - self.shown;
         let goes_on = self.patience.is_some_and(|patience| now - self.since >= patience);
         if ahead == 0 || goes_on && ahead < self.most_ahead() {
             self.turn(instance, now);
         }
-        self.others += u64::from(self.is_other);
+    }
+
+    /// Of what is there from the beginning, or at the end, nobody knows how long it stays.
+    fn count(&mut self) {
+        let had_gone = self.watched.others > 0;
+        match self.found {
+            Found::Right => self.stay += u64::from(had_gone),
+            Found::Start | Found::Other => {
+                self.watched.stays += u64::from(self.stay > 0);
+                self.watched.stayed += std::mem::take(&mut self.stay);
+                self.watched.others += u64::from(self.found == Found::Other);
+            }
+        }
     }
 }
 
@@ -211,9 +241,11 @@ fn draw(stage: &mut Stage, instance: &mut Instance, launch: Duration) -> Result<
     let is_asked = matches!(instance.case.judged(), Judged::Own(_));
     let (wanted, drawn) = if is_asked { (1, 1) } else { (WATCHED, MOST_DRAWN) };
     let mut elements: Vec<Watch> = Vec::new();
+    let first = stage.draws.below(2) as usize;
     for number in 0..drawn {
         if elements.len() < wanted {
-            let patience = (number % 2 == 1 && launch < SHORT_LAUNCH).then_some(launch / 2);
+            let goes_on = number % 2 == first && launch < SHORT_LAUNCH;
+            let patience = goes_on.then_some(launch / 2);
             let element = Watch::draw(stage, instance, patience, &elements)?;
             elements.extend(element);
         }
@@ -253,7 +285,7 @@ pub fn watch(
     timing::check_cores(stage, lane, &instance.case, &seen)?;
     for element in &mut elements {
         let got = instance.output_value(element.spot);
-        element.seen += u64::from(element.shows(got, loosen).is_some());
+        element.watched.seen += u64::from(element.shows(got, loosen).is_some());
     }
     let launches = match lane.evidence.output {
         OutputMode::InPlace => u64::from(shape.launches()),
@@ -269,13 +301,8 @@ pub fn watch(
     let running = (seen.cpu.as_secs_f64() / cores).min(1.0);
     let per_launch = if tick.is_zero() { 2.0 } else { 4.0 };
     let launches = launches.min((looks as f64 * running / per_launch) as u64);
-    let watched = |element: &Watch| Watched {
-        launches,
-        seen: element.seen.min(launches),
-        others: element.others,
-        went_on: element.patience.is_some(),
-    };
-    Ok(elements.iter().map(watched).filter(|watched| watched.launches > 0).collect())
+    let watched = |Watch { watched, .. }| Watched { launches, seen: watched.seen.min(launches), ..watched };
+    Ok(elements.into_iter().map(watched).filter(|watched| watched.launches > 0).collect())
 }
 
 /// What the watched elements of a row show. A visit in which the conductor was late makes nobody lazy.
@@ -313,22 +340,25 @@ pub fn verdict(elements: &[Watched]) -> Verdict {
 
 /// What those elements show whose inputs changed in one way.
 fn verdict_of(elements: &[Watched]) -> Verdict {
-    let launches: u64 = elements.iter().map(|element| element.launches).sum();
+    let sum = |count: fn(&Watched) -> u64| -> u64 { elements.iter().map(count).sum() };
+    let launches = sum(|element| element.launches);
     let per_launch = |count: fn(&Watched) -> u64| -> Vec<f64> {
         elements.iter().map(|element| count(element) as f64 / element.launches.max(1) as f64).collect()
     };
     let share = median(&per_launch(|element| element.seen));
     let is_scratch = median(&per_launch(|element| element.others)).is_some_and(|others| others >= SCRATCH);
     // The last launch of a visit is seen in any case.
-    let early: u64 = elements.iter().map(|element| element.seen.saturating_sub(1)).sum();
-    let others: u64 = elements.iter().map(|element| element.others).sum();
+    let early = sum(|element| element.seen.saturating_sub(1));
+    let others = sum(|element| element.others);
+    let lasts = sum(|element| element.stayed) as f64 >= LASTING * sum(|element| element.stays).max(1) as f64;
+    let least_of_scratch = if lasts { LEAST_SEEN_OF_LASTING } else { LEAST_SEEN_OF_SCRATCH };
     match share.filter(|_| elements.len() >= FEWEST_WATCHED && launches >= FEWEST_LAUNCHES) {
         None => Verdict::Nothing,
         Some(share) if share >= LEAST_SEEN => match left(elements).filter(|left| *left > MOST_LEFT) {
             Some(left) if !is_scratch => Verdict::LeftOut(1.0 - left),
             _ => Verdict::Held(share),
         },
-        Some(share) if is_scratch && share >= LEAST_SEEN_OF_SCRATCH && early >= 2 => Verdict::Scratch(share),
+        Some(share) if is_scratch && share >= least_of_scratch && early >= 2 => Verdict::Scratch(share),
         Some(_) if is_scratch && others < FEWEST_OTHERS => Verdict::Nothing,
         Some(share) => Verdict::LeftOut(share),
     }
@@ -372,9 +402,9 @@ mod tests {
             patience: Some(4 * look),
             since: now,
             last: None,
-            is_other: false,
-            seen: 0,
-            others: 0,
+            found: Found::Right,
+            stay: 0,
+            watched: Watched::default(),
         };
         watch.turn(&mut instance, now);
         let mut read = Vec::new();
@@ -388,7 +418,7 @@ mod tests {
                 instance.poison_at(&[spot], &Poison(vec![value]));
             }
         }
-        watch.seen
+        watch.watched.seen
     }
 
     #[test]
@@ -407,7 +437,9 @@ mod tests {
     #[test]
     fn half_of_the_launches_is_not_enough() {
         let visits = |seen: &[u64], others: u64| -> Vec<Watched> {
-            seen.iter().map(|seen| Watched { launches: 10, seen: *seen, others, went_on: false }).collect()
+            seen.iter()
+                .map(|seen| Watched { launches: 10, seen: *seen, others, ..Watched::default() })
+                .collect()
         };
         assert_eq!(verdict(&visits(&[5, 5, 5, 5, 5, 6], 0)), Verdict::LeftOut(0.5));
         assert_eq!(verdict(&visits(&[10, 9, 1, 9, 10, 9], 0)), Verdict::Held(0.9));
@@ -417,14 +449,23 @@ mod tests {
         assert_eq!(verdict(&visits(&[1; 6], 60)), Verdict::LeftOut(0.1));
         // Few looks, as where the conductor shares a core with the kernel.
         assert_eq!(verdict(&visits(&[1; 6], 9)), Verdict::Nothing);
-        let rarely: Vec<Watched> =
-            [1, 1, 2, 1, 1, 2, 1].map(|seen| Watched { launches: 3, seen, others: 7, went_on: false }).into();
+        let rarely: Vec<Watched> = [1, 1, 2, 1, 1, 2, 1]
+            .map(|seen| Watched { launches: 3, seen, others: 7, ..Watched::default() })
+            .into();
         assert_eq!(verdict(&rarely), Verdict::Scratch(1.0 / 3.0));
+        // Whose right value stays for long enough is seen in every second launch at least.
+        let many = rarely.repeat(5);
+        let verdict_if = |stayed| {
+            let stays = |watched: &Watched| Watched { stays: 2, stayed, ..*watched };
+            verdict(&many.iter().map(stays).collect::<Vec<_>>())
+        };
+        assert_eq!(verdict_if(4), Verdict::Scratch(1.0 / 3.0));
+        assert_eq!(verdict_if(8), Verdict::LeftOut(1.0 / 3.0));
     }
 
     #[test]
     fn who_reads_early_is_seen_where_inputs_go_on() {
-        let of = |seen, went_on| Watched { launches: 10, seen, others: 0, went_on };
+        let of = |seen, went_on| Watched { launches: 10, seen, went_on, ..Watched::default() };
         let visits = |waited, went_on| verdict(&[[of(waited, false), of(went_on, true)]; 6].concat());
         assert_eq!(visits(6, 10), Verdict::Held(1.0));
         assert_eq!(visits(5, 5), Verdict::LeftOut(0.5));
@@ -436,7 +477,7 @@ mod tests {
     fn elements_that_only_the_last_launch_computes_are_not_enough() {
         let visits = |lazy: usize| -> Vec<Watched> {
             let seen = |i| if i < lazy { 1 } else { 10 };
-            (0..16).map(|i| Watched { launches: 10, seen: seen(i), others: 0, went_on: false }).collect()
+            (0..16).map(|i| Watched { launches: 10, seen: seen(i), ..Watched::default() }).collect()
         };
         assert_eq!(verdict(&visits(2)), Verdict::Held(1.0));
         assert_eq!(verdict(&visits(4)), Verdict::LeftOut(0.75));

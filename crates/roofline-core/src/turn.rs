@@ -152,6 +152,11 @@ pub struct Watched {
     /// Looks that found what is right for no value of its input, and was not there before the launch.
     #[serde(default)]
     pub others: u64,
+    /// How often what is right came and went again, and the looks that found it there.
+    #[serde(default)]
+    pub stays: u64,
+    #[serde(default)]
+    pub stayed: u64,
     /// Whether its input went on by itself, not only when the output had shown it.
     #[serde(default)]
     pub went_on: bool,
