@@ -11,12 +11,14 @@
 //! ```
 
 mod beside;
+mod exams;
 mod held;
 mod neighbours;
 mod past;
 #[cfg(test)]
 mod tests;
 
+use self::exams::Exams;
 use self::neighbours::{Visit, pairs};
 use crate::audit::{self, Usage};
 use crate::checks::Check;
@@ -86,8 +88,7 @@ pub struct Contest<'p> {
     /// What each lane found in the turn under way, and its visits in their order.
     now: Vec<Found>,
     log: Vec<Visit>,
-    /// What judging a whole output last took.
-    exam: Duration,
+    exams: Exams,
 }
 
 /// What a lane has found in the turn under way.
@@ -120,7 +121,7 @@ impl<'p> Contest<'p> {
         };
         let now = lanes.iter().map(|_| Found::default()).collect();
         let mut contest =
-            Contest { planned, lanes, setting, sets: 0, now, log: Vec::new(), exam: Duration::ZERO };
+            Contest { planned, lanes, setting, sets: 0, now, log: Vec::new(), exams: Exams::default() };
         contest.measure_slow_rows(stage, instance)?;
         Ok(Ok(contest))
     }
@@ -210,9 +211,7 @@ impl<'p> Contest<'p> {
             let switches = now.zip(before).map(|(now, before)| now.saturating_sub(before));
             self.now[*index].taken = Taken { ticks, switches };
         }
-        if self.is_examined(stage, start.elapsed()) {
-            self.judge_whole(stage, &mut instance, &order)?;
-        }
+        self.examine(stage, &mut instance, &order, start.elapsed())?;
         for index in &order {
             let lane = &mut self.lanes[*index];
             if lane.is_live() {

@@ -43,6 +43,9 @@ const SCRATCH: f64 = 0.05;
 /// Looks at other values without which it is no wonder that the right one was never there: some kernels have it for a
 /// twentieth of their time.
 const FEWEST_OTHERS: u64 = 200;
+/// Share of the launches inside of samples that these kernels must show at least, and how many in all.
+const LEAST_INSIDE: f64 = 0.05;
+const FEWEST_INSIDE: u64 = 2;
 /// Launches and elements without which nothing is said.
 const FEWEST_LAUNCHES: u64 = 8;
 const FEWEST_WATCHED: usize = 6;
@@ -301,7 +304,11 @@ pub fn watch(
     let running = (seen.cpu.as_secs_f64() / cores).min(1.0);
     let per_launch = if tick.is_zero() { 2.0 } else { 4.0 };
     let launches = launches.min((looks as f64 * running / per_launch) as u64);
-    let watched = |Watch { watched, .. }| Watched { launches, seen: watched.seen.min(launches), ..watched };
+    let ends = if shape.batch > 1 { u64::from(shape.samples) + 1 } else { 1 };
+    let watched = |Watch { watched, .. }| {
+        let seen = watched.seen.min(launches);
+        Watched { launches, seen, ends: ends.min(launches), ..watched }
+    };
     Ok(elements.into_iter().map(watched).filter(|watched| watched.launches > 0).collect())
 }
 
@@ -347,8 +354,9 @@ fn verdict_of(elements: &[Watched]) -> Verdict {
     };
     let share = median(&per_launch(|element| element.seen));
     let is_scratch = median(&per_launch(|element| element.others)).is_some_and(|others| others >= SCRATCH);
-    // The last launch of a visit is seen in any case.
-    let early = sum(|element| element.seen.saturating_sub(1));
+    let inside = sum(|element| element.seen.saturating_sub(element.ends));
+    let most_inside = sum(|element| element.launches - element.ends.min(element.launches));
+    let is_inside = inside >= FEWEST_INSIDE && inside as f64 >= LEAST_INSIDE * most_inside as f64;
     let others = sum(|element| element.others);
     let lasts = sum(|element| element.stayed) as f64 >= LASTING * sum(|element| element.stays).max(1) as f64;
     let least_of_scratch = if lasts { LEAST_SEEN_OF_LASTING } else { LEAST_SEEN_OF_SCRATCH };
@@ -358,7 +366,7 @@ fn verdict_of(elements: &[Watched]) -> Verdict {
             Some(left) if !is_scratch => Verdict::LeftOut(1.0 - left),
             _ => Verdict::Held(share),
         },
-        Some(share) if is_scratch && share >= least_of_scratch && early >= 2 => Verdict::Scratch(share),
+        Some(share) if is_scratch && share >= least_of_scratch && is_inside => Verdict::Scratch(share),
         Some(_) if is_scratch && others < FEWEST_OTHERS => Verdict::Nothing,
         Some(share) => Verdict::LeftOut(share),
     }
@@ -436,10 +444,9 @@ mod tests {
 
     #[test]
     fn half_of_the_launches_is_not_enough() {
+        let watched = Watched { launches: 10, ends: 1, ..Watched::default() };
         let visits = |seen: &[u64], others: u64| -> Vec<Watched> {
-            seen.iter()
-                .map(|seen| Watched { launches: 10, seen: *seen, others, ..Watched::default() })
-                .collect()
+            seen.iter().map(|seen| Watched { seen: *seen, others, ..watched }).collect()
         };
         assert_eq!(verdict(&visits(&[5, 5, 5, 5, 5, 6], 0)), Verdict::LeftOut(0.5));
         assert_eq!(verdict(&visits(&[10, 9, 1, 9, 10, 9], 0)), Verdict::Held(0.9));
@@ -447,11 +454,14 @@ mod tests {
         // An output that holds other values in between; and one that never holds the right one.
         assert_eq!(verdict(&visits(&[5, 5, 5, 5, 5, 6], 40)), Verdict::Scratch(0.5));
         assert_eq!(verdict(&visits(&[1; 6], 60)), Verdict::LeftOut(0.1));
+        // One that works at the end of samples alone, of which there are three, and after the untimed launches.
+        let ends =
+            visits(&[4; 6], 60).iter().map(|watched| Watched { ends: 4, ..*watched }).collect::<Vec<_>>();
+        assert_eq!(verdict(&ends), Verdict::LeftOut(0.4));
         // Few looks, as where the conductor shares a core with the kernel.
         assert_eq!(verdict(&visits(&[1; 6], 9)), Verdict::Nothing);
-        let rarely: Vec<Watched> = [1, 1, 2, 1, 1, 2, 1]
-            .map(|seen| Watched { launches: 3, seen, others: 7, ..Watched::default() })
-            .into();
+        let rarely: Vec<Watched> =
+            [1, 1, 2, 1, 1, 2, 1].map(|seen| Watched { launches: 3, seen, others: 7, ..watched }).into();
         assert_eq!(verdict(&rarely), Verdict::Scratch(1.0 / 3.0));
         // Whose right value stays for long enough is seen in every second launch at least.
         let many = rarely.repeat(5);

@@ -149,6 +149,9 @@ pub struct Clocked {
 pub struct Watched {
     pub launches: u64,
     pub seen: u64,
+    /// Those that end a sample or the untimed ones in front, of batches: who works in them alone shows as many.
+    #[serde(default)]
+    pub ends: u64,
     /// Looks that found what is right for no value of its input, and was not there before the launch.
     #[serde(default)]
     pub others: u64,

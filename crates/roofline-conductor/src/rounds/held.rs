@@ -111,13 +111,13 @@ impl Contest<'_> {
                 format!("only {seen:.0} % of the launches in its visits were seen to write the right output");
             return Err(Failure::new(Status::Wrong, why));
         }
-        if let Err(why) = clocks::hold_growth(&lane.account)
+        let is_cpu = self.planned.case.device == Device::Cpu;
+        let cpu_tells = is_cpu && lane.evidence.threads <= 1;
+        if let Err(why) = clocks::hold_growth(&lane.account, cpu_tells)
             && on(Check::WatchedBatch)
         {
             return Err(suspect(why));
         }
-        let is_cpu = self.planned.case.device == Device::Cpu;
-        let cpu_tells = is_cpu && lane.evidence.threads <= 1;
         // Outputs that a library makes itself leave the caches sooner among many.
         if lane.evidence.output == OutputMode::InPlace
             && on(Check::WallClock)

@@ -40,7 +40,7 @@ fn contest(planned: &PlannedCase) -> Contest<'_> {
     }
     let now = lanes.iter().map(|_| Found::default()).collect();
     let setting = Setting { hub: 2, limit: Some((2, Limiter::Traffic)) };
-    Contest { planned, lanes, setting, sets: 0, now, log: Vec::new(), exam: Duration::ZERO }
+    Contest { planned, lanes, setting, sets: 0, now, log: Vec::new(), exams: Exams::default() }
 }
 
 /// A turn in which every row took `to_hub` more than the probe, as a logarithm.
