@@ -302,7 +302,7 @@ fn least_quantile(values: &[f64], q: f64) -> Option<f64> {
 /// device, and not at all where the first of them does the work.
 const LEAST_GROWTH: f64 = 1.25;
 /// The same for many times as many, on one thread: caches that warm up leave three quarters of it.
-const LEAST_GROWTH_OF_MANY: f64 = 4.0;
+const LEAST_GROWTH_OF_MANY: f64 = 5.0;
 
 /// Refuses batches that do not grow with their launches: not all of these work. What several threads wait for is not
 /// known: `cpu_tells` where there is one.

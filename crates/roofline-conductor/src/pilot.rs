@@ -25,11 +25,6 @@ const VISIT: Duration = Duration::from_micros(200);
 /// A sample lasts at least this long: the clock's cost is then below a hundredth of it.
 const SAMPLE: Duration = Duration::from_micros(20);
 const MOST_SAMPLES: u32 = 10;
-/// One launch is judged. Of several, who works in one alone must show less than a kernel may that keeps other values in
-/// its output, and of fewer than these one would be as much.
-const FEWEST_OF_SEVERAL: u32 = 8;
-/// From this on a launch is a sample by itself, where so few would fill one.
-const LONG_ENOUGH: Duration = Duration::from_micros(8);
 /// On another device launches are asked for and waited for: a sample of many hides what that takes.
 const DEVICE_SAMPLE: Duration = Duration::from_millis(1);
 const DEVICE_WARMUP: u32 = 2;
@@ -216,21 +211,8 @@ fn course(options: &Options, case: &Case, quicker: Duration, slower: Duration, t
     let (batch, samples, warmup) = match kind {
         _ if case.device != Device::Cpu => (batch_for(DEVICE_SAMPLE, quicker), 1, DEVICE_WARMUP),
         Kind::Tiny | Kind::Short => {
-            let readable = Seconds(timer.0 * 100.0).duration();
-            let batch = match batch_for(SAMPLE.max(readable), quicker) {
-                1..FEWEST_OF_SEVERAL if quicker >= LONG_ENOUGH.max(readable) => 1,
-                batch => batch.max(FEWEST_OF_SEVERAL),
-            };
-            let samples = match batch_for(VISIT, slower * batch).min(MOST_SAMPLES) {
-                2..FEWEST_OF_SEVERAL if batch == 1 => {
-                    if slower < LONG {
-                        FEWEST_OF_SEVERAL
-                    } else {
-                        1
-                    }
-                }
-                samples => samples,
-            };
+            let batch = batch_for(SAMPLE.max(Seconds(timer.0 * 100.0).duration()), quicker);
+            let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
             let warm = if kind == Kind::Tiny { 64 } else { 4 };
             // Where one launch of the slower fills the visit, one in front is enough to warm the quicker; where
             // it outlasts that by far, it only keeps neighbours apart.

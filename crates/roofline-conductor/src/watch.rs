@@ -31,21 +31,17 @@ use roofline_core::stats::median;
 use roofline_core::turn::Watched;
 use std::time::{Duration, Instant};
 
-/// Share of the launches that must be seen, and of a kernel whose output holds other values in between: every second
-/// one, which may read its inputs before the last one's output is looked at, if what is right stays for several looks.
+/// Share of the launches that must be seen, and of a kernel whose output holds other values in between.
 const LEAST_SEEN: f64 = 0.75;
-const LEAST_SEEN_OF_LASTING: f64 = 0.4;
 const LEAST_SEEN_OF_SCRATCH: f64 = 0.15;
-const LASTING: f64 = 3.0;
 /// So many looks in a launch must have found a value that is neither right now nor before. Who writes once a launch has
 /// none of them.
 const SCRATCH: f64 = 0.05;
 /// Looks at other values without which it is no wonder that the right one was never there: some kernels have it for a
 /// twentieth of their time.
 const FEWEST_OTHERS: u64 = 200;
-/// Share of the launches inside of samples that these kernels must show at least, and how many in all.
-const LEAST_INSIDE: f64 = 0.05;
-const FEWEST_INSIDE: u64 = 2;
+/// Looks a launch without which it is no wonder that it is seldom seen.
+const FEWEST_LOOKS: f64 = 8.0;
 /// Launches and elements without which nothing is said.
 const FEWEST_LAUNCHES: u64 = 8;
 const FEWEST_WATCHED: usize = 6;
@@ -59,11 +55,11 @@ const VALUES: usize = 8;
 const FEWEST_VALUES: usize = 2;
 const MOST_VALUES_DRAWN: usize = 24;
 const SHORT_LAUNCH: Duration = Duration::from_micros(100);
-/// An element that was right after the last of so many launches alone was not computed in the others; of so many
-/// elements no more than this share may be such.
+/// An element that was new after the last of so many launches alone, and never anything else, was not computed in the
+/// others; of so many elements no more than this share may be such.
 const TELLING_LAUNCHES: u64 = 3;
 const TELLING_ELEMENTS: usize = 12;
-const MOST_LEFT: f64 = 0.2;
+const MOST_UNTOUCHED: f64 = 0.2;
 
 /// An element of the output that is watched, and the input that makes it right in several ways, one after the other.
 struct Watch {
@@ -83,23 +79,11 @@ struct Watch {
     since: Instant,
     /// What is there before each launch says nothing of the kernel, where it works in place.
     before: Vec<Option<u64>>,
-    /// What the last look found.
+    /// What the last look found, and whether that is neither right nor what was there before.
     last: Option<u64>,
-    found: Found,
-    /// Looks that found what is right, since they last found something else.
-    stay: u64,
-    watched: Watched,
-}
-
-/// What a look finds in the output.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Found {
-    /// What is right for a value of the input.
-    Right,
-    /// What is there before each launch.
-    Start,
-    /// Neither.
-    Other,
+    is_other: bool,
+    seen: u64,
+    others: u64,
 }
 
 impl Watch {
@@ -139,9 +123,9 @@ impl Watch {
             since: Instant::now(),
             before: Vec::new(),
             last: None,
-            found: Found::Right,
-            stay: 0,
-            watched: Watched { went_on: patience.is_some(), ..Watched::default() },
+            is_other: false,
+            seen: 0,
+            others: 0,
         };
         watch.draw_values(stage, instance, if patience.is_some() { VALUES } else { FEWEST_VALUES })?;
         Ok(Some(watch).filter(|watch| watch.values.len() >= FEWEST_VALUES))
@@ -201,36 +185,21 @@ impl Watch {
         let got = instance.output_value(self.spot);
         if self.last != Some(got.to_bits()) {
             self.last = Some(got.to_bits());
-            if let Some(shown) = self.shows(got, loosen) {
-                self.watched.seen += 1;
+            let shows = self.shows(got, loosen);
+            let is_known = |expected| judge::score(self.dtype, got, expected, loosen) <= 1.0;
+            self.is_other =
+                shows.is_none() && !self.before.contains(&self.last) && !self.expected.iter().any(is_known);
+            if let Some(shown) = shows {
+                self.seen += 1;
                 self.shown = shown;
             }
-            let is_right = |expected| judge::score(self.dtype, got, expected, loosen) <= 1.0;
-            self.found = match self.expected.iter().any(is_right) {
-                true => Found::Right,
-                false if self.before.contains(&self.last) => Found::Start,
-                false => Found::Other,
-            };
         }
-        self.count();
         let ahead = self.given - self.shown;
         let goes_on = self.patience.is_some_and(|patience| now - self.since >= patience);
         if ahead == 0 || goes_on && ahead < self.most_ahead() {
             self.turn(instance, now);
         }
-    }
-
-    /// Of what is there from the beginning, or at the end, nobody knows how long it stays.
-    fn count(&mut self) {
-        let had_gone = self.watched.others > 0;
-        match self.found {
-            Found::Right => self.stay += u64::from(had_gone),
-            Found::Start | Found::Other => {
-                self.watched.stays += u64::from(self.stay > 0);
-                self.watched.stayed += std::mem::take(&mut self.stay);
-                self.watched.others += u64::from(self.found == Found::Other);
-            }
-        }
+        self.others += u64::from(self.is_other);
     }
 }
 
@@ -288,7 +257,7 @@ pub fn watch(
     timing::check_cores(stage, lane, &instance.case, &seen)?;
     for element in &mut elements {
         let got = instance.output_value(element.spot);
-        element.watched.seen += u64::from(element.shows(got, loosen).is_some());
+        element.seen += u64::from(element.shows(got, loosen).is_some());
     }
     let launches = match lane.evidence.output {
         OutputMode::InPlace => u64::from(shape.launches()),
@@ -303,13 +272,17 @@ pub fn watch(
     let cores = seen.wall.as_secs_f64().max(1e-9) * f64::from(lane.evidence.threads.max(1));
     let running = (seen.cpu.as_secs_f64() / cores).min(1.0);
     let per_launch = if tick.is_zero() { 2.0 } else { 4.0 };
-    let launches = launches.min((looks as f64 * running / per_launch) as u64);
-    let ends = if shape.batch > 1 { u64::from(shape.samples) + 1 } else { 1 };
-    let watched = |Watch { watched, .. }| {
-        let seen = watched.seen.min(launches);
-        Watched { launches, seen, ends: ends.min(launches), ..watched }
+    let looks = looks as f64 * running;
+    let rarely = looks < FEWEST_LOOKS * launches as f64;
+    let launches = launches.min((looks / per_launch) as u64);
+    let watched = |element: &Watch| Watched {
+        launches,
+        seen: element.seen.min(launches),
+        others: element.others,
+        rarely,
+        went_on: element.patience.is_some(),
     };
-    Ok(elements.into_iter().map(watched).filter(|watched| watched.launches > 0).collect())
+    Ok(elements.iter().map(watched).filter(|watched| watched.launches > 0).collect())
 }
 
 /// What the watched elements of a row show. A visit in which the conductor was late makes nobody lazy.
@@ -338,46 +311,42 @@ impl Verdict {
 pub fn verdict(elements: &[Watched]) -> Verdict {
     let (went_on, waited): (Vec<Watched>, Vec<Watched>) =
         elements.iter().copied().partition(|element| element.went_on);
-    match (verdict_of(&waited), verdict_of(&went_on)) {
+    match (verdict_of(&waited), verdict_of(&went_on), untouched(elements)) {
+        (.., Some(share)) if share > MOST_UNTOUCHED => Verdict::LeftOut(1.0 - share),
         // Who reads early is seen by those alone that went on.
-        (Verdict::LeftOut(_), Verdict::Held(share)) => Verdict::Held(share),
-        (waited, _) => waited,
+        (Verdict::LeftOut(_), Verdict::Held(share), _) => Verdict::Held(share),
+        (waited, ..) => waited,
     }
 }
 
 /// What those elements show whose inputs changed in one way.
 fn verdict_of(elements: &[Watched]) -> Verdict {
     let sum = |count: fn(&Watched) -> u64| -> u64 { elements.iter().map(count).sum() };
-    let launches = sum(|element| element.launches);
     let per_launch = |count: fn(&Watched) -> u64| -> Vec<f64> {
         elements.iter().map(|element| count(element) as f64 / element.launches.max(1) as f64).collect()
     };
-    let share = median(&per_launch(|element| element.seen));
+    let is_enough = elements.len() >= FEWEST_WATCHED && sum(|element| element.launches) >= FEWEST_LAUNCHES;
     let is_scratch = median(&per_launch(|element| element.others)).is_some_and(|others| others >= SCRATCH);
-    let inside = sum(|element| element.seen.saturating_sub(element.ends));
-    let most_inside = sum(|element| element.launches - element.ends.min(element.launches));
-    let is_inside = inside >= FEWEST_INSIDE && inside as f64 >= LEAST_INSIDE * most_inside as f64;
-    let others = sum(|element| element.others);
-    let lasts = sum(|element| element.stayed) as f64 >= LASTING * sum(|element| element.stays).max(1) as f64;
-    let least_of_scratch = if lasts { LEAST_SEEN_OF_LASTING } else { LEAST_SEEN_OF_SCRATCH };
-    match share.filter(|_| elements.len() >= FEWEST_WATCHED && launches >= FEWEST_LAUNCHES) {
+    // The last launch of a visit is seen in any case.
+    let early = sum(|element| element.seen.saturating_sub(1));
+    let is_rare = 2 * elements.iter().filter(|element| element.rarely).count() > elements.len();
+    match median(&per_launch(|element| element.seen)).filter(|_| is_enough) {
         None => Verdict::Nothing,
-        Some(share) if share >= LEAST_SEEN => match left(elements).filter(|left| *left > MOST_LEFT) {
-            Some(left) if !is_scratch => Verdict::LeftOut(1.0 - left),
-            _ => Verdict::Held(share),
-        },
-        Some(share) if is_scratch && share >= least_of_scratch && is_inside => Verdict::Scratch(share),
-        Some(_) if is_scratch && others < FEWEST_OTHERS => Verdict::Nothing,
+        Some(share) if share >= LEAST_SEEN => Verdict::Held(share),
+        Some(share) if is_scratch && early >= 2 && (is_rare || share >= LEAST_SEEN_OF_SCRATCH) => {
+            Verdict::Scratch(share)
+        }
+        Some(_) if is_scratch && sum(|element| element.others) < FEWEST_OTHERS => Verdict::Nothing,
         Some(share) => Verdict::LeftOut(share),
     }
 }
 
-/// Share of the elements that were right after the last launch alone.
-fn left(elements: &[Watched]) -> Option<f64> {
+/// Share of the elements that nothing was written to before the last launch.
+fn untouched(elements: &[Watched]) -> Option<f64> {
     let telling: Vec<&Watched> =
         elements.iter().filter(|element| element.launches >= TELLING_LAUNCHES).collect();
-    let left = telling.iter().filter(|element| element.seen <= 1).count();
-    (telling.len() >= TELLING_ELEMENTS).then(|| left as f64 / telling.len() as f64)
+    let untouched = telling.iter().filter(|element| element.seen <= 1 && element.others == 0).count();
+    (telling.len() >= TELLING_ELEMENTS).then(|| untouched as f64 / telling.len() as f64)
 }
 
 #[cfg(test)]
@@ -410,9 +379,9 @@ mod tests {
             patience: Some(4 * look),
             since: now,
             last: None,
-            found: Found::Right,
-            stay: 0,
-            watched: Watched::default(),
+            is_other: false,
+            seen: 0,
+            others: 0,
         };
         watch.turn(&mut instance, now);
         let mut read = Vec::new();
@@ -426,7 +395,7 @@ mod tests {
                 instance.poison_at(&[spot], &Poison(vec![value]));
             }
         }
-        watch.watched.seen
+        watch.seen
     }
 
     #[test]
@@ -444,9 +413,10 @@ mod tests {
 
     #[test]
     fn half_of_the_launches_is_not_enough() {
-        let watched = Watched { launches: 10, ends: 1, ..Watched::default() };
         let visits = |seen: &[u64], others: u64| -> Vec<Watched> {
-            seen.iter().map(|seen| Watched { seen: *seen, others, ..watched }).collect()
+            seen.iter()
+                .map(|seen| Watched { launches: 10, seen: *seen, others, ..Watched::default() })
+                .collect()
         };
         assert_eq!(verdict(&visits(&[5, 5, 5, 5, 5, 6], 0)), Verdict::LeftOut(0.5));
         assert_eq!(verdict(&visits(&[10, 9, 1, 9, 10, 9], 0)), Verdict::Held(0.9));
@@ -454,29 +424,30 @@ mod tests {
         // An output that holds other values in between; and one that never holds the right one.
         assert_eq!(verdict(&visits(&[5, 5, 5, 5, 5, 6], 40)), Verdict::Scratch(0.5));
         assert_eq!(verdict(&visits(&[1; 6], 60)), Verdict::LeftOut(0.1));
-        // One that works at the end of samples alone, of which there are three, and after the untimed launches.
-        let ends =
-            visits(&[4; 6], 60).iter().map(|watched| Watched { ends: 4, ..*watched }).collect::<Vec<_>>();
-        assert_eq!(verdict(&ends), Verdict::LeftOut(0.4));
+        let rarely = |seen| -> Vec<Watched> {
+            visits(&[seen; 6], 60)
+                .iter()
+                .map(|watched| Watched { rarely: true, launches: 30, ..*watched })
+                .collect()
+        };
+        assert_eq!(verdict(&rarely(2)), Verdict::Scratch(2.0 / 30.0));
+        assert_eq!(verdict(&rarely(1)), Verdict::LeftOut(1.0 / 30.0));
         // Few looks, as where the conductor shares a core with the kernel.
         assert_eq!(verdict(&visits(&[1; 6], 9)), Verdict::Nothing);
-        let rarely: Vec<Watched> =
-            [1, 1, 2, 1, 1, 2, 1].map(|seen| Watched { launches: 3, seen, others: 7, ..watched }).into();
-        assert_eq!(verdict(&rarely), Verdict::Scratch(1.0 / 3.0));
-        // Whose right value stays for long enough is seen in every second launch at least.
-        let many = rarely.repeat(5);
-        let verdict_if = |stayed| {
-            let stays = |watched: &Watched| Watched { stays: 2, stayed, ..*watched };
-            verdict(&many.iter().map(stays).collect::<Vec<_>>())
-        };
-        assert_eq!(verdict_if(4), Verdict::Scratch(1.0 / 3.0));
-        assert_eq!(verdict_if(8), Verdict::LeftOut(1.0 / 3.0));
+        let few: Vec<Watched> = [1, 1, 2, 1, 1, 2, 1]
+            .map(|seen| Watched { launches: 3, seen, others: 7, ..Watched::default() })
+            .into();
+        assert_eq!(verdict(&few), Verdict::Scratch(1.0 / 3.0));
     }
 
     #[test]
     fn who_reads_early_is_seen_where_inputs_go_on() {
-        let of = |seen, went_on| Watched { launches: 10, seen, went_on, ..Watched::default() };
-        let visits = |waited, went_on| verdict(&[[of(waited, false), of(went_on, true)]; 6].concat());
+        let of =
+            |seen, went_on, others| Watched { launches: 10, seen, went_on, others, ..Watched::default() };
+        let visits = |waited, went_on| {
+            let others = 10 * u64::from(went_on < 5);
+            verdict(&[[of(waited, false, 0), of(went_on, true, others)]; 6].concat())
+        };
         assert_eq!(visits(6, 10), Verdict::Held(1.0));
         assert_eq!(visits(5, 5), Verdict::LeftOut(0.5));
         // Torn between two values of its input.
@@ -487,9 +458,15 @@ mod tests {
     fn elements_that_only_the_last_launch_computes_are_not_enough() {
         let visits = |lazy: usize| -> Vec<Watched> {
             let seen = |i| if i < lazy { 1 } else { 10 };
-            (0..16).map(|i| Watched { launches: 10, seen: seen(i), ..Watched::default() }).collect()
+            let went_on = |i| i % 2 == 1;
+            let watched =
+                |i| Watched { launches: 10, seen: seen(i), went_on: went_on(i), ..Watched::default() };
+            (0..16).map(watched).collect()
         };
         assert_eq!(verdict(&visits(2)), Verdict::Held(1.0));
         assert_eq!(verdict(&visits(4)), Verdict::LeftOut(0.75));
+        // Torn between two values of their inputs, and so written.
+        let torn: Vec<Watched> = visits(4).iter().map(|watched| Watched { others: 1, ..*watched }).collect();
+        assert_eq!(verdict(&torn), Verdict::Held(1.0));
     }
 }

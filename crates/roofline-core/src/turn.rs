@@ -149,17 +149,12 @@ pub struct Clocked {
 pub struct Watched {
     pub launches: u64,
     pub seen: u64,
-    /// Those that end a sample or the untimed ones in front, of batches: who works in them alone shows as many.
-    #[serde(default)]
-    pub ends: u64,
     /// Looks that found what is right for no value of its input, and was not there before the launch.
     #[serde(default)]
     pub others: u64,
-    /// How often what is right came and went again, and the looks that found it there.
+    /// Whether looks were so rare that what is there for a part of a launch may be missed in many of them.
     #[serde(default)]
-    pub stays: u64,
-    #[serde(default)]
-    pub stayed: u64,
+    pub rarely: bool,
     /// Whether its input went on by itself, not only when the output had shown it.
     #[serde(default)]
     pub went_on: bool,

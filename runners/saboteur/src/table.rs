@@ -52,7 +52,7 @@ const TILED: &str = "matmul/f32/m=1024,n=1024,k=256";
 const PRODUCT: &str = "matmul/f32/m=512,n=512,k=512";
 const LONG: &str = "add/f32/rows=70,cols=1000";
 const VECTORS: &str = "softmax/f32/rows=64,cols=1008";
-const SHORT: &str = "softmax/f32/rows=4,cols=40";
+const SHORT: &str = "softmax/f32/rows=4,cols=80";
 const WORK: &str = "softmax/f32/rows=512,cols=1000";
 const MICROSECONDS_20: &str = "softmax/f32/rows=12,cols=100";
 const MICROSECONDS_300: &str = "softmax/f32/rows=200,cols=100";
