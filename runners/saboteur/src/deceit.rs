@@ -49,7 +49,7 @@ pub(crate) fn remembers_without_a_pause(job: &mut Job) -> Prepared {
     let mut memo = Memo::new(Problem::new(job)?);
     let mut last = Instant::now();
     Ok(Ready::new(move || {
-        if last.elapsed() > Duration::from_micros(300) {
+        if last.elapsed() > Duration::from_millis(1) {
             memo.problem.solve();
             memo.keep();
         } else {
