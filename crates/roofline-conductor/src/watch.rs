@@ -56,8 +56,10 @@ const FEWEST_VALUES: usize = 2;
 const MOST_VALUES_DRAWN: usize = 24;
 const SHORT_LAUNCH: Duration = Duration::from_micros(100);
 /// An element that was new after the last of so many launches alone, and never anything else, was not computed in the
-/// others; of so many elements no more than this share may be such.
+/// others, if the conductor was away for no more than this share of them, and not blind: other elements were seen to be
+/// written. Of so many elements no more than a few may be such.
 const TELLING_LAUNCHES: u64 = 3;
+const MOST_AWAY: f64 = 0.25;
 const TELLING_ELEMENTS: usize = 12;
 const MOST_UNTOUCHED: f64 = 0.2;
 
@@ -201,6 +203,11 @@ impl Watch {
         }
         self.others += u64::from(self.is_other);
     }
+
+    /// Whether something was written to it before the last launch, which is seen in any case.
+    fn is_touched(&self) -> bool {
+        self.seen > 1 || self.others > 0
+    }
 }
 
 fn reaches(reach: &[Reach], spot: Spot) -> bool {
@@ -275,12 +282,16 @@ pub fn watch(
     let looks = looks as f64 * running;
     let rarely = looks < FEWEST_LOOKS * launches as f64;
     let launches = launches.min((looks / per_launch) as u64);
+    let away = longest.as_secs_f64() / (lane.speed.unwrap_or_default().as_secs_f64() * launches as f64);
+    let tells =
+        launches >= TELLING_LAUNCHES && away <= MOST_AWAY && elements.iter().any(Watch::is_touched);
     let watched = |element: &Watch| Watched {
         launches,
         seen: element.seen.min(launches),
         others: element.others,
         rarely,
         went_on: element.patience.is_some(),
+        untouched: tells.then(|| !element.is_touched()),
     };
     Ok(elements.iter().map(watched).filter(|watched| watched.launches > 0).collect())
 }
@@ -343,9 +354,8 @@ fn verdict_of(elements: &[Watched]) -> Verdict {
 
 /// Share of the elements that nothing was written to before the last launch.
 fn untouched(elements: &[Watched]) -> Option<f64> {
-    let telling: Vec<&Watched> =
-        elements.iter().filter(|element| element.launches >= TELLING_LAUNCHES).collect();
-    let untouched = telling.iter().filter(|element| element.seen <= 1 && element.others == 0).count();
+    let telling: Vec<bool> = elements.iter().filter_map(|element| element.untouched).collect();
+    let untouched = telling.iter().filter(|untouched| **untouched).count();
     (telling.len() >= TELLING_ELEMENTS).then(|| untouched as f64 / telling.len() as f64)
 }
 
@@ -458,15 +468,16 @@ mod tests {
     fn elements_that_only_the_last_launch_computes_are_not_enough() {
         let visits = |lazy: usize| -> Vec<Watched> {
             let seen = |i| if i < lazy { 1 } else { 10 };
-            let went_on = |i| i % 2 == 1;
+            let untouched = |i| Some(i < lazy);
             let watched =
-                |i| Watched { launches: 10, seen: seen(i), went_on: went_on(i), ..Watched::default() };
+                |i| Watched { launches: 10, seen: seen(i), untouched: untouched(i), ..Watched::default() };
             (0..16).map(watched).collect()
         };
         assert_eq!(verdict(&visits(2)), Verdict::Held(1.0));
         assert_eq!(verdict(&visits(4)), Verdict::LeftOut(0.75));
-        // Torn between two values of their inputs, and so written.
-        let torn: Vec<Watched> = visits(4).iter().map(|watched| Watched { others: 1, ..*watched }).collect();
-        assert_eq!(verdict(&torn), Verdict::Held(1.0));
+        // Visits in which the conductor saw nothing at all.
+        let blind = |watched: &Watched| Watched { untouched: watched.untouched.filter(|own| !own), ..*watched };
+        let blind: Vec<Watched> = visits(4).iter().map(blind).collect();
+        assert_eq!(verdict(&blind), Verdict::Held(1.0));
     }
 }

@@ -158,6 +158,9 @@ pub struct Watched {
     /// Whether its input went on by itself, not only when the output had shown it.
     #[serde(default)]
     pub went_on: bool,
+    /// Whether nothing was written to it before the last launch; of a visit that can tell.
+    #[serde(default)]
+    pub untouched: Option<bool>,
 }
 
 #[cfg(test)]
