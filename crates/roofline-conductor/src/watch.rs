@@ -283,8 +283,7 @@ pub fn watch(
     let rarely = looks < FEWEST_LOOKS * launches as f64;
     let launches = launches.min((looks / per_launch) as u64);
     let away = longest.as_secs_f64() / (lane.speed.unwrap_or_default().as_secs_f64() * launches as f64);
-    let tells =
-        launches >= TELLING_LAUNCHES && away <= MOST_AWAY && elements.iter().any(Watch::is_touched);
+    let tells = launches >= TELLING_LAUNCHES && away <= MOST_AWAY && elements.iter().any(Watch::is_touched);
     let watched = |element: &Watch| Watched {
         launches,
         seen: element.seen.min(launches),
@@ -476,7 +475,8 @@ mod tests {
         assert_eq!(verdict(&visits(2)), Verdict::Held(1.0));
         assert_eq!(verdict(&visits(4)), Verdict::LeftOut(0.75));
         // Visits in which the conductor saw nothing at all.
-        let blind = |watched: &Watched| Watched { untouched: watched.untouched.filter(|own| !own), ..*watched };
+        let blind =
+            |watched: &Watched| Watched { untouched: watched.untouched.filter(|own| !own), ..*watched };
         let blind: Vec<Watched> = visits(4).iter().map(blind).collect();
         assert_eq!(verdict(&blind), Verdict::Held(1.0));
     }

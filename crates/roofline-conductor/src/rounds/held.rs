@@ -113,7 +113,9 @@ impl Contest<'_> {
         }
         let is_cpu = self.planned.case.device == Device::Cpu;
         let cpu_tells = is_cpu && lane.evidence.threads <= 1;
-        if let Err(why) = clocks::hold_growth(&lane.account, cpu_tells)
+        let case = &self.planned.case;
+        let bytes = (case.operation.tensors)(case).iter().map(|tensor| tensor.bytes()).sum();
+        if let Err(why) = clocks::hold_growth(&lane.account, cpu_tells, bytes, shape.batch)
             && on(Check::WatchedBatch)
         {
             return Err(suspect(why));
