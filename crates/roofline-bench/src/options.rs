@@ -1,6 +1,7 @@
 //! Options of `cargo bench -- …`: those of Criterion that mean something here, and ours.
 
 use clap::{Parser, ValueEnum};
+use roofline_core::decision::FailOn;
 use std::time::Duration;
 
 /// Prove the kernels of this bench right, time them, and show the hardware's limit beside each
@@ -31,8 +32,8 @@ pub(crate) struct Options {
     /// Compare with this implementation, or with the fastest of a provider, such as `mine/plain` or `cpu`
     #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
     pub(crate) against: Option<String>,
-    /// End with 3 when a row is slower than what it is compared with
-    #[arg(long, value_enum, value_name = "WORD")]
+    /// End with 3 when a row is slower than what it is compared with, for sure by more than so many percent, or when neither is known; all rows together are held to the error probability of one
+    #[arg(long, value_name = "slower|slower=2%|inconclusive")]
     pub(crate) fail_on: Option<FailOn>,
     /// Seconds for one row; never fewer than six sets
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
@@ -117,13 +118,8 @@ struct Quiet {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 all well; 1 our own failure, such as the store; 2 a mistake in the bench or its options;
-3 slower, with `--fail-on slower`; 4 a row is wrong, suspect, crashed, timed out or out of memory, or a
+3 a row that `--fail-on` names; 4 a row is wrong, suspect, crashed, timed out or out of memory, or a
 reference failed; 130 interrupted.";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FailOn {
-    Slower,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {

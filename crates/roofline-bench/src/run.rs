@@ -4,9 +4,9 @@ use crate::baseline::{self, Home};
 use crate::bench::Checked;
 use crate::host::bare;
 use crate::mistake::Mistake;
-use crate::options::{FailOn, Options, When};
+use crate::options::{Options, When};
 use crate::reference::{self, Way};
-use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::conduct::Finish;
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers;
@@ -14,15 +14,13 @@ use roofline_conductor::plan::{Plan, RunnerOffers, is_limit, names};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage;
-use roofline_conductor::sys::signals;
-use roofline_core::record::{Record, Run, Status};
-use roofline_core::verdict::{self, Word};
+use roofline_core::record::{Record, Status};
+use roofline_core::verdict::Word;
 use roofline_report::{Format, Report, Sort, Style};
 use roofline_run::terminal::{print, style, tell};
-use roofline_run::{Recorder, begin, half_of_memory, has_failure, secret_seed};
+use roofline_run::{Outcome, Request, Unbegun, half_of_memory, has_failure, secret_seed};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
-use roofline_store::{Store, StoreError};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -46,8 +44,13 @@ pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mis
     if let Some(name) = &options.save_baseline {
         baseline::check_name(name, &bench.provider)?;
     }
-    let measured = Measured::take(bench, options, &home, &offers, &plans)?;
-    measured.report(bench, options, &home, format)
+    match Measured::take(bench, options, &home, &offers, &plans)? {
+        Some(measured) => measured.report(bench, options, &home, format),
+        None => {
+            tell(&Unbegun::Interrupted.to_string());
+            Ok(ExitCode::from(130))
+        }
+    }
 }
 
 /// Criterion's names of formats, and one for the format of ours that such a name hides.
@@ -162,13 +165,7 @@ fn spec(program: &Path, name: &str) -> RunnerSpec {
 }
 
 /// What a bench found.
-struct Measured {
-    run: Run,
-    records: Vec<Record>,
-    finish: Finish,
-    /// Why the store does not have it.
-    unkept: Option<StoreError>,
-}
+struct Measured(Outcome);
 
 impl Measured {
     fn take(
@@ -177,7 +174,7 @@ impl Measured {
         home: &Home,
         offers: &Offers,
         plans: &[Plan],
-    ) -> Result<Measured, Mistake> {
+    ) -> Result<Option<Measured>, Mistake> {
         if let Some(peer) = &options.against {
             let mut rows = plans.iter().flat_map(|plan| &plan.cases).flat_map(|planned| &planned.rows);
             if !rows.any(|row| names(peer, &row.implementation)) {
@@ -197,39 +194,22 @@ impl Measured {
             delta: options.noise_threshold,
             ..stage::Options::new(home.program.clone(), offers.specs.clone(), limits, seed)
         };
-        let store = Store::open(home.store()).map_err(|error| Mistake::of_store(&error))?;
-        signals::catch_interrupts();
-        let lock = roofline_run::lock(None);
-        let lock =
-            lock.map_err(|error| Mistake::own(format!("the machine's lock cannot be taken: {error}")))?;
-        let mut measured =
-            Measured { run: begin(&machine), records: Vec::new(), finish: Finish::Interrupted, unkept: None };
-        let Some(_lock) = lock else { return Ok(measured) };
-        store.append_run(&measured.run).map_err(|error| Mistake::of_store(&error))?;
-        let facts = RunFacts { run: measured.run.id.clone(), machine: machine.fingerprint() };
         let command = |record: &Record| reproduce(record, bench, options, home);
-        for plan in plans {
-            let mut recorder = Recorder::new(&store, &facts.run, plan, Vec::new()).reproducing(&command);
-            let finish = conduct(plan, &conducted, &facts, &[], &mut recorder);
-            recorder.finish();
-            plan.sort(&mut recorder.records);
-            measured.unkept = recorder.confirm().err();
-            measured.records.append(&mut recorder.records);
-            if measured.unkept.is_some() {
-                break;
-            }
-            measured.finish = finish.map_err(|error| Mistake::own(error.to_string()))?;
-            if measured.finish != Finish::Complete {
-                break;
-            }
+        let request = Request {
+            plans,
+            options: &conducted,
+            machine: &machine,
+            store: &home.store(),
+            wait: None,
+            past: None,
+            reproduce: Some(&command),
+        };
+        match request.run() {
+            Ok(outcome) => Ok(Some(Measured(outcome))),
+            Err(Unbegun::Interrupted) => Ok(None),
+            Err(Unbegun::Store(error)) => Err(Mistake::of_store(&error)),
+            Err(error) => Err(Mistake::own(error.to_string())),
         }
-        verdict::drop_failed_hubs(&mut measured.records);
-        if options.baseline.is_some() {
-            // Plan by plan is implementation by implementation; people read case by case.
-            let place = |record: &Record| bench.cases.iter().position(|case| case.to_string() == record.case);
-            measured.records.sort_by_cached_key(|record| place(record));
-        }
-        Ok(measured)
     }
 
     fn report(
@@ -244,9 +224,9 @@ impl Measured {
             When::Always => anstream::ColorChoice::Always.write_global(),
             When::Never => anstream::ColorChoice::Never.write_global(),
         }
-        let report = Report { run: Some(&self.run), records: &self.records, sort: Sort::Case };
+        let report = Report { run: Some(&self.0.run), records: &self.0.records, sort: Sort::Case };
         print(&(format.write)(&report, style())).map_err(of_output)?;
-        if let Some(error) = &self.unkept {
+        if let Err(error) = &self.0.kept {
             return Err(Mistake::of_store(error));
         }
         if let Some(name) = &options.baseline {
@@ -254,9 +234,13 @@ impl Measured {
             // Programs read standard output; the verdicts are in the records as well.
             if format.name == "table" { print(&text).map_err(of_output)? } else { tell(text.trim_end()) }
         }
-        if self.finish == Finish::Interrupted {
-            tell("interrupted");
-            return Ok(ExitCode::from(130));
+        match &self.0.finish {
+            Err(error) => return Err(Mistake::own(error.to_string())),
+            Ok(Finish::Interrupted) => {
+                tell("interrupted");
+                return Ok(ExitCode::from(130));
+            }
+            Ok(Finish::Complete | Finish::OutOfTime) => {}
         }
         let failure = reference::failure();
         if let Some(why) = failure {
@@ -264,7 +248,7 @@ impl Measured {
                 "error: {why}\n\nhint: nothing can be judged without it; mend `reference` in the bench"
             ));
         }
-        let has_failed = failure.is_some() || has_failure(&self.records);
+        let has_failed = failure.is_some() || has_failure(&self.0.records);
         if let Some(name) = &options.save_baseline {
             if has_failed {
                 tell(&format!(
@@ -281,13 +265,9 @@ impl Measured {
         }
         // A peer that is slower than what was asked for is no matter of this bench.
         let own = format!("{}/", bench.provider);
-        let is_slower = |record: &Record| {
-            record.implementation.starts_with(&own) && self.word(record) == Some(Word::Slower)
-        };
-        if options.fail_on == Some(FailOn::Slower) && self.records.iter().any(is_slower) {
-            return Ok(ExitCode::from(3));
-        }
-        Ok(ExitCode::SUCCESS)
+        let is_own = |record: &&Record| record.implementation.starts_with(&own);
+        let own = self.0.records.iter().filter(is_own);
+        Ok(roofline_run::fails(own, options.fail_on).map_or(ExitCode::SUCCESS, ExitCode::from))
     }
 
     /// How a row compares with what was asked for; rows beside the limit alone have no such word.
@@ -304,10 +284,13 @@ impl Measured {
     fn against_baseline(&self, bench: &Checked, baseline: &str) -> String {
         let mut text = format!("\nbeside `{baseline}`, measured again in the same rounds:\n");
         let own = format!("{}/", bench.provider);
-        for record in self.records.iter().filter(|record| record.implementation.starts_with(&own)) {
+        for record in self.0.records.iter().filter(|record| record.implementation.starts_with(&own)) {
             let older = format!("{baseline}/{}", bare(&record.implementation));
-            let older =
-                self.records.iter().find(|other| other.case == record.case && other.implementation == older);
+            let older = self
+                .0
+                .records
+                .iter()
+                .find(|other| other.case == record.case && other.implementation == older);
             let compared =
                 self.word(record).and(record.rounds.as_ref()).and_then(|rounds| rounds.comparison());
             let verdict = match (older, compared) {

@@ -1,5 +1,7 @@
 //! A plan: which rows a run has. Cases come from a selection, implementations from runners' offers.
 
+pub use roofline_core::names::{LIMIT, is_limit};
+
 use roofline_core::case::{Case, Device};
 use roofline_core::condition::Condition;
 use roofline_core::protocol::{Hello, Offer};
@@ -153,14 +155,6 @@ fn requires(offer: &Offer) -> Condition {
 /// Whether `name` is an implementation, a glob of some, or the provider of this one.
 pub fn names(name: &str, implementation: &str) -> bool {
     matches(name, implementation) || implementation.split('/').next() == Some(name)
-}
-
-/// The provider of the probes that measure the limit of a case.
-pub const LIMIT: &str = "limit";
-
-/// Whether an implementation, or a pattern of some, is of the provider [`LIMIT`].
-pub fn is_limit(implementation: &str) -> bool {
-    implementation.split('/').next() == Some(LIMIT)
 }
 
 /// Whether `text` matches a pattern in which `*` stands for anything.

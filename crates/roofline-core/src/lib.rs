@@ -11,6 +11,7 @@ pub mod bound;
 pub mod case;
 pub mod check;
 pub mod condition;
+pub mod decision;
 pub mod definition;
 pub mod dtype;
 pub mod fill;

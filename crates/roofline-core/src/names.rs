@@ -1,5 +1,13 @@
 //! Names, as they stand in ids, files and protocol lines.
 
+/// The provider of probes, which measure what the hardware can do.
+pub const LIMIT: &str = "limit";
+
+/// Whether an implementation, or a pattern of some, is of the provider [`LIMIT`].
+pub fn is_limit(implementation: &str) -> bool {
+    implementation.split('/').next() == Some(LIMIT)
+}
+
 /// Whether a text has the form `provider/name`, both in kebab-case.
 pub fn is_implementation(text: &str) -> bool {
     text.split_once('/').is_some_and(|(provider, name)| is_kebab(provider) && is_kebab(name))

@@ -134,6 +134,16 @@ pub fn t_interval(values: &[f64], alpha: f64) -> Option<Interval> {
     Some(Interval { mean, half: t_quantile(1.0 - alpha / 2.0, freedom)? * error })
 }
 
+/// The chance that the trimmed mean of such values lies so far above `least` if the true one does not; `None` below two
+/// finite values.
+pub fn chance_above(values: &[f64], least: f64) -> Option<f64> {
+    let (mean, error, freedom) = trimmed_mean(values)?;
+    if error == 0.0 {
+        return Some(if mean > least { 0.0 } else { 1.0 });
+    }
+    Some(StudentsT::new(0.0, 1.0, freedom).ok()?.sf((mean - least) / error))
+}
+
 /// The smallest true mean that an interval of `alpha` over such values finds nine times in ten.
 pub fn smallest_effect(values: &[f64], alpha: f64) -> Option<f64> {
     let (_, error, freedom) = trimmed_mean(values)?;

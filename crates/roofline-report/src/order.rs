@@ -1,7 +1,8 @@
 //! Which rows are shown, and in which order.
 
 use crate::Report;
-use crate::row::{Row, is_probe};
+use crate::row::Row;
+use roofline_core::names::is_limit;
 use std::cmp::Ordering;
 
 /// What rows are sorted by. The best come first, rows without the value last.
@@ -71,8 +72,8 @@ pub(crate) fn sorted<'a>(report: &Report<'a>) -> Vec<Row<'a>> {
 /// there is nothing else.
 pub(crate) fn shown<'a>(report: &Report<'a>) -> Vec<Row<'a>> {
     let mut rows = sorted(report);
-    if rows.iter().any(|row| !is_probe(&row.record.implementation)) {
-        rows.retain(|row| !is_probe(&row.record.implementation));
+    if rows.iter().any(|row| !is_limit(&row.record.implementation)) {
+        rows.retain(|row| !is_limit(&row.record.implementation));
     }
     rows
 }

@@ -6,6 +6,7 @@ use crate::text::{Colour, NONE, count, escape, plural, shorten, width};
 use roofline_core::case::Case;
 use roofline_core::check::{Checked, Standing};
 use roofline_core::judge::Fault;
+use roofline_core::names::is_limit;
 use roofline_core::operation::RateUnit;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Ended, Grade, Kind, Limiter, Record, Sample, Status};
@@ -214,7 +215,7 @@ impl<'a> Row<'a> {
     /// What the row was compared with on request: a hub that is a probe is of the limit's making.
     pub(crate) fn hub(&self) -> Option<&'a str> {
         let hub = &self.record.rounds.as_ref()?.hub;
-        (!is_probe(hub)).then_some(hub)
+        (!is_limit(hub)).then_some(hub)
     }
 
     /// The row beside its hub, whatever that is; the hub itself has no such thing.
@@ -364,11 +365,6 @@ fn sets(sets: usize, ended: Ended, launches: u64) -> String {
 /// Whether an interval can be shown: what overflows is of a damaged record.
 pub(crate) fn is_sane(ratio: &Ratio) -> bool {
     ratio.low > 0.0 && ratio.high.is_finite()
-}
-
-/// Whether an implementation is a probe of a limit.
-pub(crate) fn is_probe(implementation: &str) -> bool {
-    implementation.starts_with("limit/")
 }
 
 pub(crate) fn provider(implementation: &str) -> &str {

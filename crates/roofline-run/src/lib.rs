@@ -5,35 +5,22 @@
 #![forbid(unsafe_code)]
 
 mod recorder;
+mod request;
 pub mod terminal;
 
-pub use recorder::{Recorder, new_id, now, roughly};
+pub use recorder::{new_id, now, roughly};
+pub use request::{Outcome, Past, Request, Unbegun};
 
-use roofline_conductor::lock::{self, Lock};
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan;
+use roofline_core::decision::{self, FailOn};
 use roofline_core::record::{Record, Run, SCHEMA};
 use std::hash::{BuildHasher, RandomState};
 use std::hash::{DefaultHasher, Hasher};
-use std::io;
 use std::time::Duration;
 
-/// Takes the machine's lock, and says so when it has to wait; `None` when the user would not.
-///
-/// Whoever has waited for `patience` gets an error of the kind `TimedOut`, which names the holder.
-pub fn lock(patience: Option<Duration>) -> io::Result<Option<Lock>> {
-    let waiting = |holder: &str| {
-        terminal::tell(&format!("another run is going on ({holder}); waiting for it to end"));
-    };
-    match lock::take(patience, waiting) {
-        Ok(lock) => Ok(Some(lock)),
-        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 /// A new run: who, when, where, and by which words.
-pub fn begin(machine: &Machine) -> Run {
+fn begin(machine: &Machine) -> Run {
     let arguments: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     Run {
@@ -64,6 +51,23 @@ pub fn row_budget(asked: Duration, quick: bool) -> Duration {
 pub fn has_failure(records: &[Record]) -> bool {
     let is_row = |record: &&Record| !plan::is_limit(&record.implementation);
     records.iter().filter(is_row).any(|record| record.status.is_failure())
+}
+
+/// The exit code of a run whose rows are all well, if it was asked to fail on what is among them; says on which.
+pub fn fails<'a>(records: impl IntoIterator<Item = &'a Record>, fail_on: Option<FailOn>) -> Option<u8> {
+    let what = fail_on?;
+    let records: Vec<&Record> = records.into_iter().collect();
+    let flagged = decision::flagged(records.iter().copied(), what);
+    for record in &flagged {
+        terminal::tell(&format!("{what}: {}", record.row()));
+    }
+    if let Some(word) = decision::one_way(records).filter(|_| !flagged.is_empty()) {
+        let word = word.name();
+        terminal::tell(&format!(
+            "every row that differs is {word}: look first for what they share, the machine, the build, what else runs"
+        ));
+    }
+    (!flagged.is_empty()).then_some(3)
 }
 
 /// A seed that no runner can know: from the system's randomness.

@@ -19,7 +19,7 @@ pub struct Recorder<'a> {
     planned: BTreeSet<String>,
     bar: ProgressBar,
     /// The command that shows a row again, where it is not the conductor's.
-    reproduce: Option<&'a dyn Fn(&Record) -> String>,
+    pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
     pub records: Vec<Record>,
     /// Why the store refused a record.
     refused: Option<StoreError>,
@@ -39,12 +39,6 @@ impl<'a> Recorder<'a> {
         bar.tick();
         let (run, planned) = (run.to_owned(), planned.collect());
         Recorder { store, run, planned, bar, reproduce: None, records, refused: None }
-    }
-
-    /// Records say by this command how to see their row again.
-    pub fn reproducing(mut self, command: &'a dyn Fn(&Record) -> String) -> Recorder<'a> {
-        self.reproduce = Some(command);
-        self
     }
 
     /// How many of the planned rows have a record.

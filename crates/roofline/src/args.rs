@@ -4,6 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use jiff::SignedDuration;
 use roofline_conductor::job::Placement;
+use roofline_core::decision::FailOn;
 use roofline_core::fill::Fill;
 use roofline_report::Sort;
 use std::path::PathBuf;
@@ -18,8 +19,8 @@ pub struct Line {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 all well; 1 our own failure, such as the store; 2 usage; 4 a row is wrong, suspect,
-crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 interrupted.";
+Exit codes: 0 all well; 1 our own failure, such as the store; 2 usage; 3 a row that
+`--fail-on` names; 4 a row is wrong, suspect, crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -211,6 +212,9 @@ pub struct Measure {
     /// Compare with this implementation, or with the fastest of a provider, such as `cpu/plain` or `numpy`; its runner takes part
     #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
     pub against: Option<String>,
+    /// End with 3 when a row is slower than what `--against` names, for sure by more than so many percent, or when neither is known; all rows together are held to the error probability of one
+    #[arg(long, value_name = "slower|slower=2%|inconclusive", requires = "against")]
+    pub fail_on: Option<FailOn>,
     /// A difference that counts as none, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_delta)]
     pub delta: f64,

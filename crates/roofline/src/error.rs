@@ -95,3 +95,18 @@ impl From<roofline_store::StoreError> for Problem {
         Problem::own(format!("store: {error}")).with_hint(hint)
     }
 }
+
+impl From<roofline_run::Unbegun> for Problem {
+    fn from(error: roofline_run::Unbegun) -> Problem {
+        use roofline_run::Unbegun;
+        match error {
+            Unbegun::Store(error) => error.into(),
+            Unbegun::Busy(_) => {
+                let hint =
+                    "one run at a time, or they would measure each other; wait longer, or end the other one";
+                Problem::nothing(error.to_string(), hint)
+            }
+            Unbegun::Lock(_) | Unbegun::Interrupted => Problem::own(error.to_string()),
+        }
+    }
+}

@@ -1,9 +1,10 @@
 //! What a row's time means, and how it was come by.
 
 use crate::figures::{cost, fine_percent, percent, relative, signed_percent, times};
-use crate::row::{Row, is_probe, seconds};
+use crate::row::{Row, seconds};
 use crate::spread::MEDIAN_ALPHA;
 use crate::text::{count, plural};
+use roofline_core::names::is_limit;
 use roofline_core::record::{Ended, Rounds, Status};
 use roofline_core::stats;
 use roofline_core::units::Seconds;
@@ -52,7 +53,7 @@ fn limit(row: &Row, rounds: &Rounds) -> String {
 
 /// The row beside its hub; `None` where the hub is the row itself, or a probe, which is the limit.
 fn comparison(row: &Row, rounds: &Rounds) -> Option<String> {
-    if rounds.hub == row.record.implementation || is_probe(&rounds.hub) {
+    if rounds.hub == row.record.implementation || is_limit(&rounds.hub) {
         return None;
     }
     if rounds.ended == Ended::HubFailed {

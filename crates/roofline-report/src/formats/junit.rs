@@ -9,16 +9,18 @@ use crate::order::shown;
 use crate::row::{Row, provider, worst};
 use crate::{Report, Style};
 use roofline_core::case::Cache;
-use roofline_core::record::{Run, Status};
+use roofline_core::decision::flagged;
+use roofline_core::record::{Record, Run, Status};
 use roofline_core::verdict::Word;
 use std::fmt::Write;
 
-/// Options of a bench that make a slower row a regression.
-const ASKING: [&str; 3] = ["--fail-on", "--baseline", "--baseline-lenient"];
+/// Options of a bench by which a slower row is a regression.
+const BASELINE: [&str; 2] = ["--baseline", "--baseline-lenient"];
 
 pub(super) fn write(report: &Report, _: Style) -> String {
-    let can_regress = report.run.is_some_and(asks_for_regressions);
-    let test = |row| Test { outcome: outcome(&row, can_regress), row };
+    let regressions = report.run.map_or_else(Vec::new, |run| regressions(run, report.records));
+    let regressed = |row: &Row| regressions.iter().any(|record| std::ptr::eq(*record, row.record));
+    let test = |row| Test { outcome: outcome(&row, regressed(&row)), row };
     let tests: Vec<Test> = shown(report).into_iter().map(test).collect();
     let mut machines: Vec<&str> = tests.iter().map(Test::machine).collect();
     machines.sort_unstable();
@@ -47,14 +49,31 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     text + "</testsuites>\n"
 }
 
-/// Whether the run holds rows against what they were, or was asked to fail on a slower one. The record of a run
-/// has no other word for it than its command line. With `--against` alone a slower row is an answer, no regression.
-fn asks_for_regressions(run: &Run) -> bool {
-    let asks = |word: &String| {
-        let option = word.split_once('=').map_or(word.as_str(), |(option, _)| option);
-        ASKING.contains(&option) || word.starts_with("-b")
+/// The rows that a run failed on, because it held them against what they were, or was asked to by `--fail-on`. The
+/// record of a run has no other word for it than its command line. With `--against` alone a slower row is an answer, no
+/// regression.
+fn regressions<'a>(run: &Run, records: &'a [Record]) -> Vec<&'a Record> {
+    let words = &run.arguments;
+    let given = |(index, word): (usize, &String)| match word.split_once('=') {
+        Some(("--fail-on", value)) => Some(value.to_owned()),
+        _ => words.get(index + 1).filter(|_| word == "--fail-on").cloned(),
     };
-    run.arguments.iter().any(asks)
+    let fail_on = words.iter().enumerate().find_map(given).and_then(|value| value.parse().ok());
+    let has_baseline = |word: &String| {
+        let option = word.split_once('=').map_or(word.as_str(), |(option, _)| option);
+        BASELINE.contains(&option) || word.starts_with("-b")
+    };
+    // Rows of the house are peers in a bench: nobody merges a change of theirs there.
+    let is_bench = words.get(1).is_none_or(|word| word != "run");
+    let own = records.iter().filter(|record| !is_bench || provider(&record.implementation) != "cpu");
+    let is_slower = |record: &&Record| {
+        Row::new(record).against().is_some_and(|comparison| comparison.word == Word::Slower)
+    };
+    match fail_on {
+        Some(what) => flagged(own, what),
+        None if words.iter().any(has_baseline) => own.filter(is_slower).collect(),
+        None => Vec::new(),
+    }
 }
 
 /// A row as a test.
@@ -73,12 +92,9 @@ enum Outcome {
     Skipped,
 }
 
-fn outcome(row: &Row, can_regress: bool) -> Outcome {
-    // Rows of the house are peers in a bench: nobody merges a change of theirs.
-    let is_own = provider(&row.record.implementation) != "cpu";
-    let is_slower = row.against().is_some_and(|comparison| comparison.word == Word::Slower);
+fn outcome(row: &Row, regressed: bool) -> Outcome {
     match row.record.status {
-        Status::Ok if can_regress && is_own && is_slower => Outcome::Regression,
+        Status::Ok if regressed => Outcome::Regression,
         // What is inconclusive passes: a skipped test reads as one that was not run, and this one was proved and timed.
         Status::Ok => Outcome::Passed,
         Status::Wrong | Status::Suspect => Outcome::Failure,

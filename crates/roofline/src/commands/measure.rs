@@ -5,24 +5,23 @@ use crate::commands::offers;
 use crate::error::{Problem, tell};
 use crate::{places, select};
 use clap::Parser;
-use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::conduct::Finish;
 use roofline_conductor::isolation::Sandbox;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::{self, Plan, PlannedRow, RunnerOffers};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
-use roofline_conductor::sys::signals;
 use roofline_core::case::Case;
+use roofline_core::decision::FailOn;
 use roofline_core::protocol::Offer;
 use roofline_core::record::{Record, Run, Status};
-use roofline_core::turn::Turn;
-use roofline_core::verdict;
 use roofline_report::{Format, Report};
-use roofline_run::{Recorder, begin, half_of_memory, has_failure, roughly, row_budget, secret_seed};
+use roofline_run::{
+    Past, Request, Unbegun, fails, half_of_memory, has_failure, roughly, row_budget, secret_seed,
+};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeSet;
-use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -36,13 +35,6 @@ pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
 
 fn budget(args: &Measure) -> Duration {
     row_budget(args.budget, args.quick)
-}
-
-/// What a run that was stopped has left.
-struct Past {
-    run: Run,
-    records: Vec<Record>,
-    turns: Vec<Turn>,
 }
 
 /// Goes on with the latest run by its own command line; only where and how to print, and how long the run
@@ -118,7 +110,8 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
     check_named(&specs, &runners, &forms)?;
     let plan = Plan::new(cases, &runners, &patterns);
-    if plan.rows() == 0 {
+    let rows = plan.rows();
+    if rows == 0 {
         return Err(nothing_selected(args, &forms, &runners));
     }
     check_against(args, &plan)?;
@@ -141,50 +134,37 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         require_held: args.require_evidence == EvidenceArg::Held,
         ..Options::new(places::program()?, specs, limits, seed)
     };
-    let store = Store::open(&args.places.store)?;
-    signals::catch_interrupts();
-    let lock = roofline_run::lock(args.wait).map_err(|error| match error.kind() {
-        io::ErrorKind::TimedOut => {
-            let hint =
-                "one run at a time, or they would measure each other; wait longer, or end the other one";
-            Problem::nothing(format!("another run has not ended in time: {error}"), hint)
-        }
-        _ => Problem::own(format!("the machine's lock cannot be taken: {error}")),
-    })?;
-    let Some(_lock) = lock else {
-        tell("interrupted: nothing was started");
-        return Ok(ExitCode::from(130));
+    let request = Request {
+        plans: &[plan],
+        options: &options,
+        machine: &machine,
+        store: &args.places.store,
+        wait: args.wait,
+        past,
+        reproduce: None,
     };
-    let (run, records, turns) = match past {
-        Some(past) => (past.run, past.records, past.turns),
-        None => {
-            let run = begin(&machine);
-            store.append_run(&run)?;
-            (run, Vec::new(), Vec::new())
+    let outcome = match request.run() {
+        Err(Unbegun::Interrupted) => {
+            tell(&Unbegun::Interrupted.to_string());
+            return Ok(ExitCode::from(130));
         }
+        outcome => outcome?,
     };
-    let facts = RunFacts { run: run.id.clone(), machine: machine.fingerprint() };
-    let mut recorder = Recorder::new(&store, &run.id, &plan, records);
-    let rest = plan.without(&recorder.records);
-    let finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
-    recorder.finish();
-    plan.sort(&mut recorder.records);
-    verdict::drop_failed_hubs(&mut recorder.records);
-    let report = Report { run: Some(&run), records: &recorder.records, sort: args.sort };
+    let report = Report { run: Some(&outcome.run), records: &outcome.records, sort: args.sort };
     let write = if args.scaling { roofline_report::scaling } else { format.write };
     crate::commands::print(&write(&report, crate::commands::style()))?;
-    recorder.confirm()?;
-    let reached = format!("{} of {} rows are finished and stored", recorder.finished(), plan.rows());
+    outcome.kept?;
+    let reached = format!("{} of {rows} rows are finished and stored", outcome.finished);
     let go_on = "`roofline run --resume` goes on from there";
-    match finish {
-        Ok(Finish::Complete) if has_nothing(&recorder.records) => {
+    match outcome.finish {
+        Ok(Finish::Complete) if has_nothing(&outcome.records) => {
             tell("nothing was measured: every row is unsupported or refused");
             Ok(ExitCode::from(5))
         }
-        Ok(Finish::Complete) => Ok(exit_code(&recorder.records)),
+        Ok(Finish::Complete) => Ok(exit_code(&outcome.records, args.fail_on)),
         Ok(Finish::OutOfTime) => {
             tell(&format!("the total budget is spent: {reached}; {go_on}"));
-            Ok(exit_code(&recorder.records))
+            Ok(exit_code(&outcome.records, args.fail_on))
         }
         Ok(Finish::Interrupted) => {
             tell(&format!("interrupted: {reached}; {go_on}"));
@@ -320,8 +300,11 @@ fn has_nothing(records: &[Record]) -> bool {
     records.iter().all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
 }
 
-fn exit_code(records: &[Record]) -> ExitCode {
-    if has_failure(records) { ExitCode::from(4) } else { ExitCode::SUCCESS }
+fn exit_code(records: &[Record], fail_on: Option<FailOn>) -> ExitCode {
+    if has_failure(records) {
+        return ExitCode::from(4);
+    }
+    fails(records, fail_on).map_or(ExitCode::SUCCESS, ExitCode::from)
 }
 
 /// The plan and the time that it will about take.

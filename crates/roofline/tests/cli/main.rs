@@ -8,6 +8,7 @@ mod conditions;
 mod device;
 mod doubts;
 mod exchange;
+mod fail_on;
 mod install;
 mod interrupts;
 mod isolation;

@@ -1,0 +1,224 @@
+//! What of its comparisons lets a run fail, over all rows together.
+//!
+//! A verdict on one row is wrong once in a hundred; of a hundred rows one would be. So what lets a run fail holds with
+//! the same probability for all rows of it together, by Holm's procedure: the surest row first, each held to its part.
+
+use crate::names::is_limit;
+use crate::record::{Record, Status};
+use crate::stats;
+use crate::verdict::{ALPHA, FEWEST_SETS, FLOOR, Word};
+use std::fmt;
+use std::str::FromStr;
+
+/// What a run fails on, beside rows that fail themselves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FailOn {
+    /// A row that is slower than what it is compared with, for sure by more than this share.
+    Slower(f64),
+    /// A row of which neither is known, nor that it is the same.
+    Inconclusive,
+}
+
+/// What `--fail-on` was given instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is neither `slower`, `slower=2%` nor `inconclusive`")]
+pub struct FailOnError(String);
+
+impl FromStr for FailOn {
+    type Err = FailOnError;
+
+    fn from_str(text: &str) -> Result<FailOn, FailOnError> {
+        let wrong = || FailOnError(text.to_owned());
+        match text.split_once('=') {
+            None if text == "slower" => Ok(FailOn::Slower(0.0)),
+            None if text == "inconclusive" => Ok(FailOn::Inconclusive),
+            Some(("slower", share)) => {
+                let percent: f64 =
+                    share.strip_suffix('%').and_then(|share| share.parse().ok()).ok_or_else(wrong)?;
+                // More than a thousand times as slow is a slip of the keyboard.
+                if (0.0..=1e5).contains(&percent) {
+                    Ok(FailOn::Slower(percent / 100.0))
+                } else {
+                    Err(wrong())
+                }
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl fmt::Display for FailOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FailOn::Slower(0.0) => write!(f, "slower"),
+            FailOn::Slower(share) => write!(f, "slower by more than {} %", 100.0 * share),
+            FailOn::Inconclusive => write!(f, "inconclusive"),
+        }
+    }
+}
+
+/// The rows that a run fails on.
+pub fn flagged<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) -> Vec<&'a Record> {
+    let compared: Vec<&Record> = records.into_iter().filter(|record| is_compared(record)).collect();
+    match what {
+        FailOn::Slower(share) => {
+            let least = share.ln_1p().max(FLOOR);
+            holm(compared.into_iter().map(|record| (record, chance(record, least))).collect())
+        }
+        FailOn::Inconclusive => compared
+            .into_iter()
+            .filter(|record| word(record).is_none_or(|word| word == Word::Inconclusive))
+            .collect(),
+    }
+}
+
+/// Fewest rows of which it is no chance that all differ in one direction.
+const MANY_ALIKE: usize = 5;
+
+/// The direction in which all rows differ that do, where they are many: rather the machine or the build than a kernel.
+pub fn one_way<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<Word> {
+    let words = records.into_iter().filter(|record| is_compared(record)).filter_map(word);
+    let differing: Vec<Word> = words.filter(|word| matches!(word, Word::Faster | Word::Slower)).collect();
+    let first = *differing.first()?;
+    (differing.len() >= MANY_ALIKE && differing.iter().all(|word| *word == first)).then_some(first)
+}
+
+/// Whether a row has a time and stands beside another that was asked for.
+fn is_compared(record: &Record) -> bool {
+    let hub = record.rounds.as_ref().map_or("", |rounds| rounds.hub.as_str());
+    let is_beside = !hub.is_empty() && !is_limit(hub) && hub != record.implementation;
+    record.status == Status::Ok && is_beside && !is_limit(&record.implementation)
+}
+
+fn word(record: &Record) -> Option<Word> {
+    record.rounds.as_ref()?.comparison().map(|comparison| comparison.word)
+}
+
+/// The chance that a row no slower than `least` looks as slow as this one, for all looks at it together: the interval of
+/// the verdict has it exactly at its error probability.
+fn chance(record: &Record, least: f64) -> f64 {
+    let rounds = record.rounds.as_ref().filter(|rounds| rounds.comparison().is_some());
+    let Some(rounds) = rounds.filter(|rounds| rounds.to_hub.len() >= FEWEST_SETS) else { return 1.0 };
+    let above = stats::chance_above(&rounds.to_hub, least).unwrap_or(1.0);
+    2.0 * above * ALPHA / rounds.alpha
+}
+
+/// Those that hold together with [`ALPHA`].
+fn holm(mut rows: Vec<(&Record, f64)>) -> Vec<&Record> {
+    let all = rows.len();
+    rows.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let holds = |(index, (_, chance)): &(usize, (&Record, f64))| *chance <= ALPHA / (all - index) as f64;
+    rows.into_iter().enumerate().take_while(holds).map(|(_, (record, _))| record).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::Work;
+    use crate::record::{Course, Ended, Evidence, Gate, Kind, Provenance, Rounds, SCHEMA};
+    use crate::units::Seconds;
+
+    /// Rows that are slower by these shares on average, with a scatter of a percent over twelve sets.
+    fn rows(slower: &[f64]) -> Vec<Record> {
+        let no_time = Seconds(0.0);
+        let course =
+            Course { kind: Kind::Long, warmup: 0, samples: 1, batch: 1, block: no_time, timer: no_time };
+        let row = |slower: &f64| {
+            let scatter = |set: i32| 0.01 * f64::from(set % 5 - 2);
+            let to_hub = (0..12).map(|set| slower.ln_1p() + scatter(set)).collect();
+            let rounds = Rounds {
+                hub: "peer/fast".to_owned(),
+                to_hub,
+                limit: None,
+                course,
+                alpha: ALPHA,
+                delta: 0.01,
+                ended: Ended::Decided,
+            };
+            Record {
+                schema: SCHEMA,
+                id: String::new(),
+                run: String::new(),
+                at: String::new(),
+                case: "add/f32/rows=1,cols=1".to_owned(),
+                implementation: "mine/own".to_owned(),
+                status: Status::Ok,
+                why: String::new(),
+                reproduce: String::new(),
+                work: Work::default(),
+                gate: Gate::default(),
+                samples: Vec::new(),
+                rounds: Some(rounds),
+                evidence: Evidence::default(),
+                provenance: Provenance::default(),
+            }
+        };
+        slower.iter().map(row).collect()
+    }
+
+    #[test]
+    fn what_a_run_fails_on_is_read_and_said() {
+        assert_eq!("slower".parse(), Ok(FailOn::Slower(0.0)));
+        assert_eq!("slower=2%".parse(), Ok(FailOn::Slower(0.02)));
+        assert_eq!("inconclusive".parse(), Ok(FailOn::Inconclusive));
+        for wrong in [
+            "",
+            "faster",
+            "slower=",
+            "slower=2",
+            "slower=-1%",
+            "slower=NaN%",
+            "slower=1e9%",
+            "inconclusive=1%",
+        ] {
+            assert!(wrong.parse::<FailOn>().is_err(), "{wrong}");
+        }
+        assert_eq!(FailOn::Slower(0.02).to_string(), "slower by more than 2 %");
+    }
+
+    #[test]
+    fn a_threshold_is_passed_by_the_whole_interval() {
+        let count = |slower, share| flagged(&rows(&[slower]), FailOn::Slower(share)).len();
+        assert_eq!((count(0.05, 0.0), count(0.05, 0.02), count(0.05, 0.045)), (1, 1, 0));
+        assert_eq!((count(0.0, 0.0), count(-0.05, 0.0)), (0, 0));
+    }
+
+    #[test]
+    fn one_row_alone_is_flagged_as_its_verdict_says() {
+        for slower in [0.0, 0.005, 0.01, 0.0115, 0.012, 0.0125, 0.013, 0.02] {
+            let row = rows(&[slower]);
+            let is_slower = word(&row[0]) == Some(Word::Slower);
+            assert_eq!(flagged(&row, FailOn::Slower(0.0)).len(), usize::from(is_slower), "{slower}");
+        }
+    }
+
+    #[test]
+    fn of_many_rows_each_must_be_surer() {
+        let slower = (1..100).map(|step| f64::from(step) / 1000.0);
+        let barely = slower.clone().find(|slower| flagged(&rows(&[*slower]), FailOn::Slower(0.0)).len() == 1);
+        let mut many = vec![barely.unwrap()];
+        many.extend([0.0; 40]);
+        assert_eq!(flagged(&rows(&many), FailOn::Slower(0.0)).len(), 0);
+        many[0] = 0.1;
+        assert_eq!(flagged(&rows(&many), FailOn::Slower(0.0)).len(), 1);
+    }
+
+    #[test]
+    fn rows_beside_their_limit_alone_and_hubs_are_no_comparison() {
+        let mut records = rows(&[0.5, 0.5, 0.5]);
+        records[0].implementation = "peer/fast".to_owned();
+        records[1].rounds.as_mut().unwrap().hub = "limit/traffic-copy".to_owned();
+        records[2].rounds.as_mut().unwrap().ended = Ended::HubFailed;
+        assert_eq!(flagged(&records, FailOn::Slower(0.0)), [&records[0]; 0]);
+        // Nothing is known of a row whose hub came to nothing.
+        assert_eq!(flagged(&records, FailOn::Inconclusive), [&records[2]]);
+    }
+
+    #[test]
+    fn many_that_differ_in_one_way_are_told() {
+        assert_eq!(one_way(&rows(&[0.1; 5])), Some(Word::Slower));
+        assert_eq!(one_way(&rows(&[0.1; 4])), None);
+        assert_eq!(one_way(&rows(&[0.1, 0.1, 0.1, 0.1, 0.1, -0.1])), None);
+        assert_eq!(one_way(&rows(&[-0.1, -0.1, 0.0, -0.1, -0.1, -0.1])), Some(Word::Faster));
+    }
+}

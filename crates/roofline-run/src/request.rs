@@ -1,0 +1,120 @@
+//! One way from plans to records, whoever asks: `roofline run` or a bench binary.
+
+use crate::recorder::Recorder;
+use crate::{begin, terminal};
+use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::lock::{self, Lock};
+use roofline_conductor::machine::Machine;
+use roofline_conductor::plan::Plan;
+use roofline_conductor::stage::Options;
+use roofline_conductor::sys::signals;
+use roofline_core::record::{Record, Run};
+use roofline_core::turn::Turn;
+use roofline_core::verdict;
+use roofline_store::{Store, StoreError};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// What is to be measured, how, and where it is kept.
+pub struct Request<'a> {
+    /// One after the other in one run: several where rows have hubs of their own.
+    pub plans: &'a [Plan],
+    pub options: &'a Options,
+    pub machine: &'a Machine,
+    pub store: &'a Path,
+    /// How long to wait for another run to end; as long as it takes unless told otherwise.
+    pub wait: Option<Duration>,
+    /// The run to go on with, instead of a new one.
+    pub past: Option<Past>,
+    /// The command that shows a row again, where it is not the conductor's.
+    pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
+}
+
+/// What a run that was stopped has left.
+pub struct Past {
+    pub run: Run,
+    pub records: Vec<Record>,
+    pub turns: Vec<Turn>,
+}
+
+/// What came of a request.
+pub struct Outcome {
+    pub run: Run,
+    /// Case by case, in the order of the plans.
+    pub records: Vec<Record>,
+    pub finish: io::Result<Finish>,
+    /// How many of the planned rows have a record.
+    pub finished: usize,
+    /// Without this a run is not finished.
+    pub kept: Result<(), StoreError>,
+}
+
+/// Why nothing was begun.
+#[derive(Debug, thiserror::Error)]
+pub enum Unbegun {
+    #[error("store: {0}")]
+    Store(#[from] StoreError),
+    #[error("another run has not ended in time: {0}")]
+    Busy(io::Error),
+    #[error("the machine's lock cannot be taken: {0}")]
+    Lock(io::Error),
+    #[error("interrupted: nothing was started")]
+    Interrupted,
+}
+
+impl Request<'_> {
+    /// Takes the machine's lock, conducts the plans, and stores records as they come.
+    pub fn run(self) -> Result<Outcome, Unbegun> {
+        let store = Store::open(self.store)?;
+        signals::catch_interrupts();
+        let _lock = lock(self.wait)?;
+        let Past { run, records, turns } = match self.past {
+            Some(past) => past,
+            None => {
+                let run = begin(self.machine);
+                store.append_run(&run)?;
+                Past { run, records: Vec::new(), turns: Vec::new() }
+            }
+        };
+        let facts = RunFacts { run: run.id.clone(), machine: self.machine.fingerprint() };
+        let (finish, kept) = (Ok(Finish::Complete), Ok(()));
+        let mut outcome = Outcome { run, records, finish, finished: 0, kept };
+        for plan in self.plans {
+            let mut recorder = Recorder::new(&store, &facts.run, plan, std::mem::take(&mut outcome.records));
+            recorder.reproduce = self.reproduce;
+            let rest = plan.without(&recorder.records);
+            outcome.finish = conduct(&rest, self.options, &facts, &turns, &mut recorder);
+            recorder.finish();
+            outcome.finished += recorder.finished();
+            outcome.kept = recorder.confirm();
+            outcome.records = recorder.records;
+            if outcome.kept.is_err() || !matches!(outcome.finish, Ok(Finish::Complete)) {
+                break;
+            }
+        }
+        sort(self.plans, &mut outcome.records);
+        verdict::drop_failed_hubs(&mut outcome.records);
+        Ok(outcome)
+    }
+}
+
+/// Records come as rows are decided, and plan by plan; people read case by case.
+fn sort(plans: &[Plan], records: &mut [Record]) {
+    plans.iter().rev().for_each(|plan| plan.sort(records));
+    let cases: Vec<String> =
+        plans.iter().flat_map(|plan| &plan.cases).map(|planned| planned.case.to_string()).collect();
+    records.sort_by_cached_key(|record| cases.iter().position(|case| *case == record.case));
+}
+
+/// The machine's lock; who has to wait for it is told.
+fn lock(patience: Option<Duration>) -> Result<Lock, Unbegun> {
+    let waiting = |holder: &str| {
+        terminal::tell(&format!("another run is going on ({holder}); waiting for it to end"));
+    };
+    lock::take(patience, waiting).map_err(|error| match error.kind() {
+        io::ErrorKind::Interrupted => Unbegun::Interrupted,
+        io::ErrorKind::TimedOut => Unbegun::Busy(error),
+        _ => Unbegun::Lock(error),
+    })
+}
