@@ -45,8 +45,11 @@ const FEWEST_LOOKS: f64 = 8.0;
 /// Launches and elements without which nothing is said.
 const FEWEST_LAUNCHES: u64 = 8;
 const FEWEST_WATCHED: usize = 6;
-/// Time without a look that costs no launch.
-const SHORT_ABSENCE: Duration = Duration::from_micros(20);
+/// Time without a look that costs no launch, and what the conductor takes to ask and to find the answer.
+const GLANCE: Duration = Duration::from_micros(5);
+const EXCHANGE: Duration = Duration::from_micros(20);
+/// Share of the launches' time without a look from which on a visit says nothing.
+const MOST_AWAY: f64 = 0.2;
 /// Elements that are watched in a visit, and drawings until as many are found.
 const WATCHED: usize = 4;
 const MOST_DRAWN: usize = 16;
@@ -56,10 +59,9 @@ const FEWEST_VALUES: usize = 2;
 const MOST_VALUES_DRAWN: usize = 24;
 const SHORT_LAUNCH: Duration = Duration::from_micros(100);
 /// An element that was new after the last of so many launches alone, and never anything else, was not computed in the
-/// others, if the conductor was away for no more than this share of them, and not blind: other elements were seen to be
-/// written. Of so many elements no more than a few may be such.
+/// others, if the conductor was not blind: other elements were seen to be written. Of so many elements no more than a few
+/// may be such.
 const TELLING_LAUNCHES: u64 = 3;
-const MOST_AWAY: f64 = 0.25;
 const TELLING_ELEMENTS: usize = 12;
 const MOST_UNTOUCHED: f64 = 0.2;
 
@@ -251,12 +253,13 @@ pub fn watch(
     let now = Instant::now();
     elements.iter_mut().for_each(|element| element.turn(instance, now));
     let mut looks = 0_u64;
-    let (mut last, mut longest) = (None::<Instant>, Duration::ZERO);
+    let (mut first, mut last, mut gaps) = (None, None::<Instant>, Vec::new());
     pilot::flush_if_cold(instance);
     let seen = visit::converse(stage, lane, shape, tick, || {
         looks += 1;
         let now = Instant::now();
-        longest = longest.max(last.replace(now).map_or(Duration::ZERO, |last| now - last));
+        first.get_or_insert(now);
+        gaps.extend(last.replace(now).map(|last| now - last).filter(|gap| *gap > GLANCE));
         elements.iter_mut().for_each(|element| element.look(instance, now, loosen));
     });
     drop(pinned);
@@ -270,8 +273,9 @@ pub fn watch(
         OutputMode::InPlace => u64::from(shape.launches()),
         OutputMode::Fresh => u64::from(shape.samples),
     };
-    // A conductor that was away for long has missed launches: such a visit says nothing.
-    if tick.is_zero() && longest > SHORT_ABSENCE.max(seen.wall / shape.launches().max(1) / 4) {
+    let time = Duration::try_from_secs_f64(seen.claimed_total()).unwrap_or(seen.wall);
+    let ends = [first.map(|first| first - seen.at), last.map(|last| seen.at + seen.wall - last)];
+    if tick.is_zero() && is_away(time, shape.launches(), ends, &gaps) {
         return Ok(Vec::new());
     }
     // Between two looks any number of launches may pass, and the first look may come late; looks at a kernel that
@@ -282,8 +286,7 @@ pub fn watch(
     let looks = looks as f64 * running;
     let rarely = looks < FEWEST_LOOKS * launches as f64;
     let launches = launches.min((looks / per_launch) as u64);
-    let away = longest.as_secs_f64() / (lane.speed.unwrap_or_default().as_secs_f64() * launches as f64);
-    let tells = launches >= TELLING_LAUNCHES && away <= MOST_AWAY && elements.iter().any(Watch::is_touched);
+    let tells = launches >= TELLING_LAUNCHES && elements.iter().any(Watch::is_touched);
     let watched = |element: &Watch| Watched {
         launches,
         seen: element.seen.min(launches),
@@ -293,6 +296,14 @@ pub fn watch(
         untouched: tells.then(|| !element.is_touched()),
     };
     Ok(elements.iter().map(watched).filter(|watched| watched.launches > 0).collect())
+}
+
+/// Whether a conductor has missed launches that take `time` together: it may be late at either end of a visit, where its
+/// core is taken from it until all is over, and between looks.
+fn is_away(time: Duration, launches: u32, ends: [Option<Duration>; 2], gaps: &[Duration]) -> bool {
+    let between = gaps.iter().filter(|gap| **gap > time / launches.max(1) / 4).copied();
+    let late = ends.iter().flatten().map(|end| end.saturating_sub(EXCHANGE));
+    between.chain(late).sum::<Duration>() > time.mul_f64(MOST_AWAY)
 }
 
 /// What the watched elements of a row show. A visit in which the conductor was late makes nobody lazy.
@@ -418,6 +429,23 @@ mod tests {
             _ => read.last().copied(),
         };
         assert!(seen_of(old) <= 60, "{}", seen_of(old));
+    }
+
+    #[test]
+    fn a_conductor_that_misses_launches_is_away() {
+        let us = Duration::from_micros;
+        let away = |ends: [u64; 2], gaps: &[u64]| {
+            let gaps: Vec<Duration> = gaps.iter().map(|gap| us(*gap)).collect();
+            is_away(us(500), 50, ends.map(|end| Some(us(end))), &gaps)
+        };
+        assert!(!away([15, 20], &[6, 60]));
+        // Its core was taken from it: at the beginning, until the end, in between, and again and again.
+        assert!(away([200, 5], &[]));
+        assert!(away([5, 763], &[]));
+        assert!(away([5, 5], &[150]));
+        assert!(away([5, 5], &[19; 6]));
+        // Launches of 10 µs are seen by looks that are 2 µs apart; of 1 ms, by those that are 200 µs apart.
+        assert!(!is_away(us(50_000), 50, [None; 2], &[us(200); 100]));
     }
 
     #[test]

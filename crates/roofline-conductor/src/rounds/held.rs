@@ -22,6 +22,10 @@ const LOOP: f64 = 200e-9;
 /// Share of a launch among many on values that it has seen, which one on others takes at least.
 const LEAST_NEW: f64 = 0.95;
 
+/// Share of the time that a host may take from this machine until its clocks tell too little: a lie of a tenth got
+/// through at twice as much.
+const MOST_STOLEN: f64 = 0.05;
+
 /// Nanoseconds of a launch below which a lie about it can hide in what a visit takes besides.
 const SHORT_ALONE: f64 = 1e6;
 
@@ -141,6 +145,10 @@ impl Contest<'_> {
             Err(Doubt::Slope(why)) if on(Check::WallClock) => return Err(suspect(why)),
             Err(Doubt::Constant(why)) if on(Check::Unclaimed) => return Err(suspect(why)),
             Err(_) => {}
+        }
+        if let Some(stolen) = lane.evidence.steal.filter(|stolen| *stolen > MOST_STOLEN) {
+            let stolen = 100.0 * stolen;
+            lane.weaker(Check::WallClock, format!("the host took {stolen:.0} % of this machine's time"));
         }
         if !is_cpu {
             let why = "tensors are taken to the device and back in every visit";
