@@ -10,10 +10,11 @@ use roofline_conductor::conduct::Finish;
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers;
-use roofline_conductor::plan::{Plan, RunnerOffers, is_limit, names};
+use roofline_conductor::plan::{Plan, RunnerOffers, names};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage;
+use roofline_core::decision::word;
 use roofline_core::record::{Record, Status};
 use roofline_core::verdict::Word;
 use roofline_report::{Format, Report, Sort, Style};
@@ -270,16 +271,6 @@ impl Measured {
         Ok(roofline_run::fails(own, options.fail_on).map_or(ExitCode::SUCCESS, ExitCode::from))
     }
 
-    /// How a row compares with what was asked for; rows beside the limit alone have no such word.
-    fn word(&self, record: &Record) -> Option<Word> {
-        let rounds = record.rounds.as_ref().filter(|rounds| !is_limit(&rounds.hub))?;
-        let is_compared = record.status == Status::Ok && rounds.hub != record.implementation;
-        rounds
-            .comparison()
-            .filter(|_| is_compared && !is_limit(&record.implementation))
-            .map(|found| found.word)
-    }
-
     /// Each implementation beside its own older self, a line each.
     fn against_baseline(&self, bench: &Checked, baseline: &str) -> String {
         let mut text = format!("\nbeside `{baseline}`, measured again in the same rounds:\n");
@@ -291,8 +282,7 @@ impl Measured {
                 .records
                 .iter()
                 .find(|other| other.case == record.case && other.implementation == older);
-            let compared =
-                self.word(record).and(record.rounds.as_ref()).and_then(|rounds| rounds.comparison());
+            let compared = word(record).and(record.rounds.as_ref()).and_then(|rounds| rounds.comparison());
             let verdict = match (older, compared) {
                 _ if record.status != Status::Ok => record.status.to_string(),
                 (None, _) => "new".to_owned(),

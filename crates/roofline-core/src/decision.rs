@@ -77,7 +77,7 @@ const MANY_ALIKE: usize = 5;
 
 /// The direction in which all rows differ that do, where they are many: rather the machine or the build than a kernel.
 pub fn one_way<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<Word> {
-    let words = records.into_iter().filter(|record| is_compared(record)).filter_map(word);
+    let words = records.into_iter().filter_map(word);
     let differing: Vec<Word> = words.filter(|word| matches!(word, Word::Faster | Word::Slower)).collect();
     let first = *differing.first()?;
     (differing.len() >= MANY_ALIKE && differing.iter().all(|word| *word == first)).then_some(first)
@@ -90,8 +90,10 @@ fn is_compared(record: &Record) -> bool {
     record.status == Status::Ok && is_beside && !is_limit(&record.implementation)
 }
 
-fn word(record: &Record) -> Option<Word> {
-    record.rounds.as_ref()?.comparison().map(|comparison| comparison.word)
+/// How a row compares with what was asked for; rows beside their limit alone have no such word.
+pub fn word(record: &Record) -> Option<Word> {
+    let rounds = record.rounds.as_ref().filter(|_| is_compared(record))?;
+    rounds.comparison().map(|comparison| comparison.word)
 }
 
 /// The chance that a row no slower than `least` looks as slow as this one, for all looks at it together: the interval of
@@ -115,26 +117,14 @@ fn holm(mut rows: Vec<(&Record, f64)>) -> Vec<&Record> {
 mod tests {
     use super::*;
     use crate::operation::Work;
-    use crate::record::{Course, Ended, Evidence, Gate, Kind, Provenance, Rounds, SCHEMA};
-    use crate::units::Seconds;
+    use crate::record::{Ended, Evidence, Gate, Provenance, SCHEMA};
+    use crate::verdict::tests::rounds;
 
     /// Rows that are slower by these shares on average, with a scatter of a percent over twelve sets.
     fn rows(slower: &[f64]) -> Vec<Record> {
-        let no_time = Seconds(0.0);
-        let course =
-            Course { kind: Kind::Long, warmup: 0, samples: 1, batch: 1, block: no_time, timer: no_time };
         let row = |slower: &f64| {
             let scatter = |set: i32| 0.01 * f64::from(set % 5 - 2);
             let to_hub = (0..12).map(|set| slower.ln_1p() + scatter(set)).collect();
-            let rounds = Rounds {
-                hub: "peer/fast".to_owned(),
-                to_hub,
-                limit: None,
-                course,
-                alpha: ALPHA,
-                delta: 0.01,
-                ended: Ended::Decided,
-            };
             Record {
                 schema: SCHEMA,
                 id: String::new(),
@@ -148,7 +138,7 @@ mod tests {
                 work: Work::default(),
                 gate: Gate::default(),
                 samples: Vec::new(),
-                rounds: Some(rounds),
+                rounds: Some(rounds("peer/fast", to_hub)),
                 evidence: Evidence::default(),
                 provenance: Provenance::default(),
             }

@@ -179,8 +179,19 @@ impl Record {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::record::{Course, Kind};
+    use crate::units::Seconds;
+
+    /// Rounds beside a hub that came to their end.
+    pub(crate) fn rounds(hub: &str, to_hub: Vec<f64>) -> Rounds {
+        let no_time = Seconds(0.0);
+        let course =
+            Course { kind: Kind::Long, warmup: 0, samples: 1, batch: 1, block: no_time, timer: no_time };
+        let hub = hub.to_owned();
+        Rounds { hub, to_hub, limit: None, course, alpha: ALPHA, delta: 0.01, ended: Ended::Decided }
+    }
 
     #[test]
     fn looks_spend_one_error_probability() {
@@ -196,20 +207,6 @@ mod tests {
 
     #[test]
     fn rows_of_a_case_compare_through_their_hub() {
-        use crate::record::{Course, Ended, Kind};
-        use crate::units::Seconds;
-        let no_time = Seconds(0.0);
-        let course =
-            Course { kind: Kind::Long, warmup: 0, samples: 1, batch: 1, block: no_time, timer: no_time };
-        let rounds = |hub: &str, to_hub: Vec<f64>| Rounds {
-            hub: hub.to_owned(),
-            to_hub,
-            limit: None,
-            course,
-            alpha: ALPHA,
-            delta: 0.01,
-            ended: Ended::Decided,
-        };
         // The machine's moods are in both and go out; the seventh set has no partner.
         let moods = [0.3, -0.2, 0.1, 0.0, -0.4, 0.2, 0.5];
         let slow = rounds("hub", moods.to_vec());

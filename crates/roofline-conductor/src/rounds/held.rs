@@ -23,7 +23,7 @@ const LOOP: f64 = 200e-9;
 const LEAST_NEW: f64 = 0.95;
 
 /// Share of the time that a host may take from this machine until its clocks tell too little: a lie of a tenth got
-/// through at twice as much.
+/// through at four times as much.
 const MOST_STOLEN: f64 = 0.05;
 
 /// Nanoseconds of a launch below which a lie about it can hide in what a visit takes besides.
