@@ -113,7 +113,13 @@ impl Bench {
         };
         let rows = implementations.iter().map(row).collect();
         let plan = Plan {
-            cases: vec![PlannedCase { case: case.clone(), rows, probes: Vec::new(), has_device: true }],
+            cases: vec![PlannedCase {
+                case: case.clone(),
+                rows,
+                against: None,
+                probes: Vec::new(),
+                has_device: true,
+            }],
         };
         let limits = Limits { patience: self.patience, memory: 1 << 30 };
         let options = Options {

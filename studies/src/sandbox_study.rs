@@ -56,11 +56,12 @@ pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::R
     for kind in &KINDS {
         let case = kind.case.parse().map_err(io::Error::other)?;
         let rows = vec![row(HUB, &inside), row(OTHER, &inside), row(OTHER, &outside)];
-        let plan = Plan { cases: vec![PlannedCase { case, rows, probes: Vec::new(), has_device: true }] };
+        let against = Some(HUB.to_owned());
+        let plan =
+            Plan { cases: vec![PlannedCase { case, rows, against, probes: Vec::new(), has_device: true }] };
         let limits = Limits { patience: Duration::from_secs(10), memory: 2 << 30 };
         let options = Options {
             budget: Some(budget),
-            against: Some(HUB.to_owned()),
             delta: MOST,
             ..Options::new(binaries.join("roofline"), vec![inside.clone(), outside.clone()], limits, seed)
         };

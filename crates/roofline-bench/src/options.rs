@@ -2,6 +2,8 @@
 
 use clap::{Parser, ValueEnum};
 use roofline_core::decision::FailOn;
+use roofline_run::BENCH_MARK;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Prove the kernels of this bench right, time them, and show the hardware's limit beside each
@@ -29,6 +31,8 @@ pub(crate) struct Options {
     /// As `--baseline` where there is one of this name, and without it where there is none
     #[arg(long, value_name = "NAME", conflicts_with_all = ["baseline", "against", "test"])]
     pub(crate) baseline_lenient: Option<String>,
+    #[arg(long, value_name = "FILE", hide = true, help = BENCH_MARK, conflicts_with_all = ["baseline", "against", "test"])]
+    pub(crate) beside: Option<PathBuf>,
     /// Compare with this implementation, or with the fastest of a provider, such as `mine/plain` or `cpu`
     #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
     pub(crate) against: Option<String>,

@@ -19,7 +19,7 @@ use roofline_core::record::{Record, Status};
 use roofline_core::verdict::Word;
 use roofline_report::{Format, Report, Sort, Style};
 use roofline_run::terminal::{print, style, tell};
-use roofline_run::{Outcome, Request, Unbegun, half_of_memory, has_failure, secret_seed};
+use roofline_run::{Lineup, Outcome, Request, Unbegun, half_of_memory, has_failure, secret_seed};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
 use std::path::Path;
@@ -29,9 +29,12 @@ pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mis
     let format = find_format(&options.output_format)?;
     let home = Home::find(&bench.provider)?;
     options.baseline = options.baseline.or_else(|| lenient(options.baseline_lenient.as_deref()?, &home));
+    if options.beside.is_some() {
+        options.baseline = Some("old".to_owned());
+    }
     let options = &options;
-    let offers = Offers::of(bench, options, &home)?;
-    let plans = offers.plans(bench, options);
+    let lineup = line_up(bench, options, &home)?;
+    let plans = plans(&lineup, bench, options);
     if plans.iter().all(|plan| plan.rows() == 0) {
         // Cargo asks every bench of a workspace by the same filter: nothing to do is no mistake.
         tell("no row is selected; `--list` shows what there is");
@@ -45,7 +48,7 @@ pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mis
     if let Some(name) = &options.save_baseline {
         baseline::check_name(name, &bench.provider)?;
     }
-    match Measured::take(bench, options, &home, &offers, &plans)? {
+    match Measured::take(bench, options, &home, &lineup, &plans)? {
         Some(measured) => measured.report(bench, options, &home, format),
         None => {
             tell(&Unbegun::Interrupted.to_string());
@@ -88,70 +91,55 @@ fn list(bench: &Checked, plans: &[Plan]) -> String {
 }
 
 /// Who takes part: this binary, the house for probes and peers, and perhaps an older binary.
-struct Offers {
-    specs: Vec<RunnerSpec>,
-    runners: Vec<RunnerOffers>,
+fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mistake> {
+    // It is this binary, so it need not be started to be asked.
+    let own = RunnerOffers::new(&bench.provider, bench.host.hello());
+    let house = RunnerOffers::new("cpu", CpuRunner.hello());
+    let mut specs = vec![spec(&home.program, &bench.provider), RunnerSpec::built_in(&home.program)];
+    let mut offers = vec![own];
+    if let Some(name) = options.baseline.as_deref().filter(|_| !options.list) {
+        baseline::check_name(name, &bench.provider)?;
+        let older = options.beside.clone().map_or_else(|| home.baseline(name), Ok)?;
+        let spec = spec(&older, name);
+        let limits = Limits { patience: options.timeout, memory: 8 << 30 };
+        let hello = offers::ask(&home.program, &spec, limits).map_err(|why| {
+            let hint = format!("`--save-baseline {name}` keeps the binary of today under that name");
+            Mistake::usage(format!("baseline `{name}`: {why}"), hint)
+        })?;
+        offers.push(RunnerOffers::new(name, hello));
+        specs.push(spec);
+    }
+    offers.push(house);
+    Ok(Lineup { specs, offers })
 }
 
-impl Offers {
-    fn of(bench: &Checked, options: &Options, home: &Home) -> Result<Offers, Mistake> {
-        // It is this binary, so it need not be started to be asked.
-        let own = RunnerOffers::new(&bench.provider, bench.host.hello());
-        let house = RunnerOffers::new("cpu", CpuRunner.hello());
-        let mut specs = vec![spec(&home.program, &bench.provider), RunnerSpec::built_in(&home.program)];
-        let mut runners = vec![own];
-        if let Some(name) = options.baseline.as_deref().filter(|_| !options.list) {
-            baseline::check_name(name, &bench.provider)?;
-            let spec = spec(&home.baseline(name)?, name);
-            let limits = Limits { patience: options.timeout, memory: 8 << 30 };
-            let hello = offers::ask(&home.program, &spec, limits).map_err(|why| {
-                let hint = format!("`--save-baseline {name}` keeps the binary of today under that name");
-                Mistake::usage(format!("baseline `{name}`: {why}"), hint)
-            })?;
-            runners.push(RunnerOffers::new(name, hello));
-            specs.push(spec);
-        }
-        runners.push(house);
-        Ok(Offers { specs, runners })
-    }
-
-    /// One plan; with a baseline one for each implementation, whose hub is its own older self.
-    fn plans(&self, bench: &Checked, options: &Options) -> Vec<Plan> {
-        let Some(baseline) = &options.baseline else {
+/// One plan; with a baseline one for each implementation, whose hub is its own older self.
+fn plans(lineup: &Lineup, bench: &Checked, options: &Options) -> Vec<Plan> {
+    let mut plans = match &options.baseline {
+        Some(baseline) => lineup.pairs(&bench.cases, baseline, &bench.provider, &[]),
+        None => {
             let mut patterns = vec![format!("{}/*", bench.provider)];
-            let peers = options.against.iter();
-            patterns.extend(
-                peers.map(|peer| if peer.contains('/') { peer.clone() } else { format!("{peer}/*") }),
-            );
-            return vec![self.plan(bench, options, &patterns)];
-        };
-        let mut bare_names: Vec<&str> = Vec::new();
-        for entry in &bench.host.entries {
-            let name = bare(entry.implementation);
-            if !bare_names.contains(&name) {
-                bare_names.push(name);
-            }
+            let peer = options.against.as_ref();
+            patterns
+                .extend(peer.map(|peer| if peer.contains('/') { peer.clone() } else { format!("{peer}/*") }));
+            vec![lineup.plan(bench.cases.clone(), &patterns).against(peer.map(String::as_str))]
         }
-        let of_name = |name: &str| [format!("{}/{name}", bench.provider), format!("{baseline}/{name}")];
-        bare_names.into_iter().map(|name| self.plan(bench, options, &of_name(name))).collect()
+    };
+    for planned in plans.iter_mut().flat_map(|plan| &mut plan.cases) {
+        let case = planned.case.to_string();
+        let is_own = |runner: &str| runner == bench.provider;
+        planned.rows.retain(|row| {
+            row.lacks.is_none() && (!is_own(&row.runner) || options.selects(&case, &row.implementation))
+        });
+        // Peers and older selves are there for the rows of the bench.
+        if !planned.rows.iter().any(|row| is_own(&row.runner)) {
+            planned.rows.clear();
+        }
     }
-
-    fn plan(&self, bench: &Checked, options: &Options, patterns: &[String]) -> Plan {
-        let mut plan = Plan::new(bench.cases.clone(), &self.runners, patterns);
-        for planned in &mut plan.cases {
-            let case = planned.case.to_string();
-            let is_own = |runner: &str| runner == bench.provider;
-            planned.rows.retain(|row| {
-                row.lacks.is_none() && (!is_own(&row.runner) || options.selects(&case, &row.implementation))
-            });
-            // Peers and older selves are there for the rows of the bench.
-            if !planned.rows.iter().any(|row| is_own(&row.runner)) {
-                planned.rows.clear();
-            }
-        }
+    for plan in &mut plans {
         plan.cases.retain(|planned| !planned.rows.is_empty());
-        plan
     }
+    plans
 }
 
 /// A bench binary as a runner, in the folder that the bench was started in.
@@ -173,7 +161,7 @@ impl Measured {
         bench: &Checked,
         options: &Options,
         home: &Home,
-        offers: &Offers,
+        lineup: &Lineup,
         plans: &[Plan],
     ) -> Result<Option<Measured>, Mistake> {
         if let Some(peer) = &options.against {
@@ -191,9 +179,9 @@ impl Measured {
         let conducted = stage::Options {
             budget: (!options.only_proves()).then(|| options.budget()),
             quick: options.quick,
-            against: options.against.clone().or_else(|| options.baseline.clone()),
             delta: options.noise_threshold,
-            ..stage::Options::new(home.program.clone(), offers.specs.clone(), limits, seed)
+            fail_on: options.fail_on,
+            ..stage::Options::new(home.program.clone(), lineup.specs.clone(), limits, seed)
         };
         let command = |record: &Record| reproduce(record, bench, options, home);
         let request = Request {

@@ -431,6 +431,6 @@ fn replay(of: &Case, lane: &Lane, options: &Options) -> String {
         return String::new();
     };
     let SeenOn { case, placement, fill, seed } = seen;
-    let row = format!("{case}@{}{}", lane.seat.implementation, runner_options(of, lane, options));
+    let row = format!("{case}@{}{}", lane.own_name, runner_options(of, lane, options));
     format!("roofline job {row} --placement {placement} --fill {fill} --seed {seed}")
 }

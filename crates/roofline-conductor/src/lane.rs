@@ -10,7 +10,7 @@ use roofline_core::condition::Condition;
 use roofline_core::judge::Judgement;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Ask, Done, Launched, Prepare, Prepared};
-use roofline_core::record::{Course, Ended, Evidence, Gate, Sample, Status};
+use roofline_core::record::{Before, Course, Ended, Evidence, Gate, Sample, Status};
 use roofline_core::turn::{Account, Taken};
 use roofline_core::units::{Bytes, Seconds};
 use std::collections::BTreeMap;
@@ -28,6 +28,8 @@ const OF_ROUNDS: &[Check] = &[Check::WallClock, Check::Memos, Check::WatchedBatc
 #[derive(Debug)]
 pub struct Lane {
     pub seat: Seat,
+    /// What its runner calls it, where it is one side of a comparison.
+    pub own_name: String,
     pub draws: Draws,
     /// What it requires of a case.
     pub condition: Condition,
@@ -54,6 +56,8 @@ pub struct Lane {
     pub since: usize,
     /// Why its own sets were doubted the first time.
     pub doubted: Option<String>,
+    /// What its sets had found that are taken again, because the run would fail by them.
+    pub before: Option<Before>,
     /// Whether each of its launches that count finds new values: it is quicker on those that it has seen.
     pub renews: bool,
     /// What judging a visit last took.
@@ -79,6 +83,7 @@ impl Lane {
     pub fn new(implementation: &str, runner: &str, threads: u32, seed: u64) -> Lane {
         Lane {
             seat: Seat { runner: runner.to_owned(), implementation: implementation.to_owned(), threads },
+            own_name: implementation.to_owned(),
             draws: Draws::of(seed, implementation),
             condition: Condition::default(),
             failure: None,
@@ -97,6 +102,7 @@ impl Lane {
             restarts: 0,
             since: 0,
             doubted: None,
+            before: None,
             renews: false,
             judging: Duration::ZERO,
             disturbances: 0,
@@ -233,7 +239,10 @@ impl Lane {
         if let Some(weakness) = session.isolation.weakness() {
             self.weaker(Check::Sandbox, weakness);
         }
-        let ask = Ask::Prepare(Box::new(question(&instance.case, &self.seat, instance)));
+        session.own_name(&self.seat.implementation).clone_into(&mut self.own_name);
+        let mut question = question(&instance.case, &self.seat, instance);
+        question.implementation.clone_from(&self.own_name);
+        let ask = Ask::Prepare(Box::new(question));
         let start = Instant::now();
         // Compiling and planning belong here, and may take as long as starting.
         let patience = stage.options.limits.patience_at_start();

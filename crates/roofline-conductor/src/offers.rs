@@ -88,6 +88,7 @@ fn greet(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<(Hello, Is
             let told = session.bye();
             session.end(&mut keeper, told);
             spec.add_conditions(&mut hello)?;
+            spec.rename(&mut hello);
             Ok((hello, session.isolation))
         }
         Err(Stop::Row(failure)) => Err(failure.why),

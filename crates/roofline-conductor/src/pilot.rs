@@ -63,19 +63,21 @@ pub struct Setting {
     pub limit: Option<(usize, Limiter)>,
 }
 
-/// Adds the limiting probe to the lanes, chooses the hub, and gives every lane its course.
+/// Adds the limiting probe to the lanes, chooses the hub, `against` if there is such a lane, and gives every lane its
+/// course.
 ///
 /// `None` when no lane is left that could be measured.
 pub fn fly(
     stage: &mut Stage,
     lanes: &mut Vec<Lane>,
     probes: &[PlannedRow],
+    against: Option<&str>,
     instance: &mut Instance,
 ) -> Result<Option<Setting>, Stop> {
     let limit = find_limit(stage, lanes, probes, instance)?;
-    let named = match stage.options.against.clone() {
+    let named = match against {
         Some(pattern) => fastest_in_turn(stage, lanes, instance, |lane| {
-            !lane.is_probe() && names(&pattern, &lane.seat.implementation)
+            !lane.is_probe() && names(pattern, &lane.seat.implementation)
         })?,
         None => None,
     };

@@ -16,6 +16,8 @@ pub struct Plan {
 pub struct PlannedCase {
     pub case: Case,
     pub rows: Vec<PlannedRow>,
+    /// The hub: an implementation, a glob, or a provider, whose fastest is taken; else the limit's probe.
+    pub against: Option<String>,
     /// Probes of the case's limit, of which a pilot chooses one.
     pub probes: Vec<PlannedRow>,
     /// Whether a runner has the case's device; its rows are `refused` otherwise.
@@ -59,11 +61,18 @@ impl Plan {
         let probes = ["limit/*".to_owned()];
         let cases = cases.into_iter().map(|case| PlannedCase {
             rows: rows(&case, runners, patterns),
+            against: None,
             probes: rows(&case, runners, &probes).into_iter().filter(|row| row.lacks.is_none()).collect(),
             has_device: is_there(case.device, runners),
             case,
         });
         Plan { cases: cases.filter(|planned| !planned.rows.is_empty()).collect() }
+    }
+
+    /// The same with rows that are compared with an implementation, a glob of some, or the fastest of a provider.
+    pub fn against(mut self, hub: Option<&str>) -> Plan {
+        self.cases.iter_mut().for_each(|planned| planned.against = hub.map(str::to_owned));
+        self
     }
 
     /// What is left when rows that have a record are taken out.

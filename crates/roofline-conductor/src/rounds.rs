@@ -116,7 +116,8 @@ impl<'p> Contest<'p> {
         instance: &mut Instance,
         past: &[Turn],
     ) -> Result<Result<Contest<'p>, Vec<Lane>>, Stop> {
-        let Some(setting) = pilot::fly(stage, &mut lanes, &past::probes_of(planned, past), instance)? else {
+        let (probes, against) = (past::probes_of(planned, past), planned.against.as_deref());
+        let Some(setting) = pilot::fly(stage, &mut lanes, &probes, against, instance)? else {
             return Ok(Err(lanes));
         };
         let now = lanes.iter().map(|_| Found::default()).collect();
@@ -544,6 +545,7 @@ impl<'p> Contest<'p> {
             alpha,
             delta,
             ended,
+            before: lane.before.clone(),
         })
     }
 

@@ -1,10 +1,15 @@
 //! Runners: folders with a `runner.toml`, and the one inside this binary.
 
 mod python;
+mod side;
+
+pub use python::imported;
+pub use side::bare_names;
 
 use crate::home;
 use roofline_core::nearest::nearest;
 use roofline_core::protocol::{Hello, Offer};
+use roofline_core::text::line_and_column;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -29,6 +34,8 @@ pub struct RunnerSpec {
     environment: BTreeMap<String, String>,
     /// Whether it runs isolated; only studies set it free.
     pub isolated: bool,
+    /// Whether it is a side of a comparison, and its name that of all that it offers.
+    is_side: bool,
     /// What its implementations require beyond what they say themselves, by `provider/name` or
     /// `operation@provider/name`.
     requires: BTreeMap<String, String>,
@@ -57,6 +64,7 @@ impl RunnerSpec {
             download: String::new(),
             environment: BTreeMap::new(),
             isolated: true,
+            is_side: false,
             requires: BTreeMap::new(),
         }
     }
@@ -77,12 +85,13 @@ impl RunnerSpec {
             download: String::new(),
             environment: BTreeMap::new(),
             isolated: true,
+            is_side: false,
             requires: BTreeMap::new(),
         })
     }
 
     pub fn is_built_in(&self) -> bool {
-        self.named.is_none() && self.folder == Path::new("/")
+        !self.is_side && self.named.is_none() && self.folder == Path::new("/")
     }
 
     /// Whether its program is machine code and no interpreter: conversations with it are short.
@@ -98,7 +107,7 @@ impl RunnerSpec {
     pub fn may_offer(&self, hello: &Hello) -> Result<(), String> {
         let provider = |offer: &&Offer| offer.implementation.split('/').next().unwrap_or_default().to_owned();
         let is_reserved = |offer: &&Offer| RESERVED.contains(&provider(offer).as_str());
-        match hello.offers.iter().find(is_reserved).filter(|_| !self.is_built_in()) {
+        match hello.offers.iter().find(is_reserved).filter(|_| !self.is_built_in() && !self.is_side) {
             None => Ok(()),
             Some(offer) => Err(format!(
                 "offers `{}`: the provider `{}` is the house's own; give it another name{}",
@@ -203,14 +212,8 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
     let text =
         std::fs::read_to_string(&path).map_err(|source| RunnerError::Io { path: path.clone(), source })?;
     let toml_error = |why: String, at: usize| {
-        let before = text.get(..at).unwrap_or_default();
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        RunnerError::Toml {
-            path: path.clone(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            why,
-        }
+        let (line, column) = line_and_column(&text, at);
+        RunnerError::Toml { path: path.clone(), line, column, why }
     };
     let wire: WireRunner = toml::from_str(&text)
         .map_err(|error| toml_error(error.message().to_owned(), error.span().map_or(0, |span| span.start)))?;
@@ -246,6 +249,7 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
         download: wire.download,
         environment: wire.environment,
         isolated: true,
+        is_side: false,
         requires: wire.requires,
     })
 }

@@ -41,6 +41,8 @@ impl Limits {
 pub struct Session {
     pub pid: i32,
     pub hello: Hello,
+    /// What the implementations of a side are called in the run, and by the runner itself.
+    names: Vec<(String, String)>,
     /// How it is kept from the world outside.
     pub isolation: Isolation,
     /// Its parent, to which what it leaves behind comes.
@@ -101,6 +103,7 @@ impl Session {
         let mut session = Session {
             pid,
             hello,
+            names: Vec::new(),
             isolation: started.isolation,
             warden: started.warden,
             given: (0, 0),
@@ -124,7 +127,14 @@ impl Session {
             session.end(keeper, told);
             return Err(Failure::new(Status::Protocol, format!("the runner {breach}")).into());
         }
+        session.names = spec.names(&session.hello);
         Ok(session)
+    }
+
+    /// What the runner itself calls an implementation.
+    pub fn own_name<'a>(&'a self, implementation: &'a str) -> &'a str {
+        let own = self.names.iter().find(|(name, _)| name == implementation);
+        own.map_or(implementation, |(_, own)| own)
     }
 
     /// Asks one question and reads its answer. Whatever goes wrong ends the process.

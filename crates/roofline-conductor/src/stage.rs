@@ -10,6 +10,7 @@ use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
 use crate::sys::process::cpu_time;
 use crate::sys::signals;
+use roofline_core::decision::FailOn;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Answerable, Ask};
 use roofline_core::record::Status;
@@ -36,10 +37,10 @@ pub struct Options {
     pub total_budget: Option<Duration>,
     /// Shorter blocks, as many sets.
     pub quick: bool,
-    /// The hub: an implementation, a glob, or a provider, whose fastest is taken; else the limit's probe.
-    pub against: Option<String>,
     /// A difference below this counts as none.
     pub delta: f64,
+    /// What the run fails on: rows that it would fail by are measured again before it does.
+    pub fail_on: Option<FailOn>,
     pub checks: Checks,
     /// Whether runners are isolated.
     pub sandbox: Sandbox,
@@ -58,8 +59,8 @@ impl Options {
             budget: None,
             total_budget: None,
             quick: false,
-            against: None,
             delta: roofline_core::verdict::DELTA,
+            fail_on: None,
             checks: Checks::default(),
             sandbox: Sandbox::default(),
             require_held: false,

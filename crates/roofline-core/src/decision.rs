@@ -4,7 +4,7 @@
 //! the same probability for all rows of it together, by Holm's procedure: the surest row first, each held to its part.
 
 use crate::names::is_limit;
-use crate::record::{Record, Status};
+use crate::record::{Record, Rounds, Status};
 use crate::stats;
 use crate::verdict::{ALPHA, FEWEST_SETS, FLOOR, Word};
 use std::fmt;
@@ -57,19 +57,52 @@ impl fmt::Display for FailOn {
     }
 }
 
-/// The rows that a run fails on.
+impl FailOn {
+    /// As `--fail-on` is given it.
+    pub fn words(&self) -> String {
+        match self {
+            FailOn::Slower(0.0) => "slower".to_owned(),
+            FailOn::Slower(share) => format!("slower={}%", 100.0 * share),
+            FailOn::Inconclusive => "inconclusive".to_owned(),
+        }
+    }
+}
+
+/// Whether a run would fail by these sets of one row: then they are taken again, by other processes, before it does.
+pub fn calls_for_more(rounds: &Rounds, what: FailOn) -> bool {
+    match what {
+        FailOn::Slower(share) => chance(rounds, &rounds.to_hub, rounds.alpha, least(share)) <= ALPHA,
+        FailOn::Inconclusive => is_unknown(rounds),
+    }
+}
+
+/// The rows that a run fails on: sure enough among all of them by their first sets, and again by those that were to
+/// confirm it.
 pub fn flagged<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) -> Vec<&'a Record> {
     let compared: Vec<&Record> = records.into_iter().filter(|record| is_compared(record)).collect();
     match what {
         FailOn::Slower(share) => {
-            let least = share.ln_1p().max(FLOOR);
-            holm(compared.into_iter().map(|record| (record, chance(record, least))).collect())
+            let first =
+                |record: &Record| record.rounds.as_ref().map_or(1.0, |rounds| first(rounds, least(share)));
+            holm(compared.into_iter().map(|record| (record, first(record))).collect())
+                .into_iter()
+                .filter(|record| record.rounds.as_ref().is_some_and(|rounds| calls_for_more(rounds, what)))
+                .collect()
         }
-        FailOn::Inconclusive => compared
-            .into_iter()
-            .filter(|record| word(record).is_none_or(|word| word == Word::Inconclusive))
-            .collect(),
+        FailOn::Inconclusive => {
+            compared.into_iter().filter(|record| record.rounds.as_ref().is_none_or(is_unknown)).collect()
+        }
     }
+}
+
+/// Logarithm of the ratio of times above which a row is slower by more than a share.
+fn least(share: f64) -> f64 {
+    share.ln_1p().max(FLOOR)
+}
+
+/// Whether sets say neither that a row is as fast nor that it is not.
+fn is_unknown(rounds: &Rounds) -> bool {
+    rounds.comparison().is_none_or(|comparison| comparison.word == Word::Inconclusive)
 }
 
 /// Fewest rows of which it is no chance that all differ in one direction.
@@ -96,13 +129,21 @@ pub fn word(record: &Record) -> Option<Word> {
     rounds.comparison().map(|comparison| comparison.word)
 }
 
-/// The chance that a row no slower than `least` looks as slow as this one, for all looks at it together: the interval of
-/// the verdict has it exactly at its error probability.
-fn chance(record: &Record, least: f64) -> f64 {
-    let rounds = record.rounds.as_ref().filter(|rounds| rounds.comparison().is_some());
-    let Some(rounds) = rounds.filter(|rounds| rounds.to_hub.len() >= FEWEST_SETS) else { return 1.0 };
-    let above = stats::chance_above(&rounds.to_hub, least).unwrap_or(1.0);
-    2.0 * above * ALPHA / rounds.alpha
+/// The chance of a row's first sets.
+fn first(rounds: &Rounds, least: f64) -> f64 {
+    match &rounds.before {
+        Some(before) => chance(rounds, &before.to_hub, before.alpha, least),
+        None => chance(rounds, &rounds.to_hub, rounds.alpha, least),
+    }
+}
+
+/// The chance that a row no slower than `least` looks as slow as in these sets, for all looks at them together: the
+/// interval of the verdict has it exactly at its error probability.
+fn chance(rounds: &Rounds, to_hub: &[f64], alpha: f64, least: f64) -> f64 {
+    if rounds.comparison().is_none() || to_hub.len() < FEWEST_SETS {
+        return 1.0;
+    }
+    2.0 * stats::chance_above(to_hub, least).unwrap_or(1.0) * ALPHA / alpha
 }
 
 /// Those that hold together with [`ALPHA`].
@@ -117,7 +158,7 @@ fn holm(mut rows: Vec<(&Record, f64)>) -> Vec<&Record> {
 mod tests {
     use super::*;
     use crate::operation::Work;
-    use crate::record::{Ended, Evidence, Gate, Provenance, SCHEMA};
+    use crate::record::{Before, Ended, Evidence, Gate, Provenance, SCHEMA};
     use crate::verdict::tests::rounds;
 
     /// Rows that are slower by these shares on average, with a scatter of a percent over twelve sets.
@@ -164,6 +205,9 @@ mod tests {
             assert!(wrong.parse::<FailOn>().is_err(), "{wrong}");
         }
         assert_eq!(FailOn::Slower(0.02).to_string(), "slower by more than 2 %");
+        for words in ["slower", "slower=2%", "slower=0.5%", "inconclusive"] {
+            assert_eq!(words.parse::<FailOn>().unwrap().words(), words);
+        }
     }
 
     #[test]
@@ -180,6 +224,22 @@ mod tests {
             let is_slower = word(&row[0]) == Some(Word::Slower);
             assert_eq!(flagged(&row, FailOn::Slower(0.0)).len(), usize::from(is_slower), "{slower}");
         }
+    }
+
+    #[test]
+    fn a_row_fails_a_run_only_when_its_second_sets_say_so_too() {
+        let [slow, same] = [0.05, 0.0].map(|slower| rows(&[slower]).remove(0));
+        let both = |first: &Record, second: &Record| {
+            let mut record = second.clone();
+            let before = first.rounds.as_ref().map(|rounds| (rounds.to_hub.clone(), rounds.alpha));
+            let rounds = record.rounds.as_mut().unwrap();
+            rounds.before = before.map(|(to_hub, alpha)| Before { to_hub, alpha });
+            flagged([&record], FailOn::Slower(0.0)).len()
+        };
+        assert_eq!([both(&slow, &slow), both(&slow, &same), both(&same, &slow)], [1, 0, 0]);
+        let calls = |row: &Record, what| calls_for_more(row.rounds.as_ref().unwrap(), what);
+        assert!(calls(&slow, FailOn::Slower(0.0)) && !calls(&same, FailOn::Slower(0.0)));
+        assert!(!calls(&slow, FailOn::Inconclusive));
     }
 
     #[test]

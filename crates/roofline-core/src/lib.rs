@@ -33,6 +33,7 @@ pub mod roofs;
 pub mod stats;
 pub mod suite;
 pub mod tensor;
+pub mod text;
 pub mod turn;
 pub mod units;
 pub mod verdict;

@@ -181,6 +181,16 @@ pub struct Rounds {
     #[serde(default = "usual_delta")]
     pub delta: f64,
     pub ended: Ended,
+    /// What the sets before these had found, where the run would have failed by them and so they were taken again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Before>,
+}
+
+/// Sets that were taken again, by other processes, before a run fails by what they say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Before {
+    pub to_hub: Vec<f64>,
+    pub alpha: f64,
 }
 
 fn usual_delta() -> f64 {

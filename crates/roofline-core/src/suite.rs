@@ -17,6 +17,7 @@ use crate::condition::Sizes;
 use crate::nearest::nearest;
 use crate::operation::Operation;
 use crate::precision::Precision;
+use crate::text::line_and_column;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -57,9 +58,7 @@ pub struct SuiteError {
 impl SuiteError {
     /// Line and column of the mistake in `text`, from 1.
     pub fn line_and_column(&self, text: &str) -> Option<(usize, usize)> {
-        let before = text.get(..self.span.as_ref()?.start)?;
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Some((before.matches('\n').count() + 1, before[line_start..].chars().count() + 1))
+        Some(line_and_column(text, self.span.as_ref()?.start))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A turn: what one set found of one case. Kept until the case's records are complete, so that a run
 //! that was killed loses the turn in flight and nothing else.
 
-use crate::record::{Course, Limiter, Sample, by_visit};
+use crate::record::{Before, Course, Limiter, Sample, by_visit};
 use crate::units::Seconds;
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct Measured {
     /// Why it was measured anew, where its own sets were doubted.
     #[serde(default)]
     pub doubted: Option<String>,
+    /// What it had found before, where these sets are to confirm it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Before>,
 }
 
 /// What was taken from a row while it was measured, where the system tells.

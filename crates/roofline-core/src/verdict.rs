@@ -190,7 +190,8 @@ pub(crate) mod tests {
         let course =
             Course { kind: Kind::Long, warmup: 0, samples: 1, batch: 1, block: no_time, timer: no_time };
         let hub = hub.to_owned();
-        Rounds { hub, to_hub, limit: None, course, alpha: ALPHA, delta: 0.01, ended: Ended::Decided }
+        let ended = Ended::Decided;
+        Rounds { hub, to_hub, limit: None, course, alpha: ALPHA, delta: 0.01, ended, before: None }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Ended, Grade, Kind, Limiter, Record, Sample, Status};
 use roofline_core::stats::{median, median_interval, quantile};
 use roofline_core::units::{BytesPerSecond, FlopsPerSecond, Seconds};
-use roofline_core::verdict::{Comparison, FEWEST_SETS, Ratio, Word};
+use roofline_core::verdict::{Comparison, FEWEST_SETS, Ratio};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -230,19 +230,16 @@ impl<'a> Row<'a> {
         self.hub().and_then(|_| self.comparison())
     }
 
-    /// The speed beside the hub; in words what the number alone does not say.
+    /// The speed beside the hub, and what it means.
     pub(crate) fn against_text(&self) -> String {
         let Some(Comparison { word, speed, .. }) = self.against() else { return NONE.to_owned() };
-        match word {
-            Word::Faster | Word::Slower => figures::speed(speed),
-            Word::Same | Word::Inconclusive => format!("{} {}", figures::speed(speed), word.name()),
-        }
+        format!("{} {}", figures::speed(speed), word.name())
     }
 
     /// The same with the hub's name, where rows have several.
     pub(crate) fn against_whom(&self) -> String {
         match (self.against(), self.hub()) {
-            (Some(_), Some(hub)) => format!("{} {}", self.against_text(), escape(hub)),
+            (Some(_), Some(hub)) => format!("{} ({})", self.against_text(), escape(hub)),
             _ => NONE.to_owned(),
         }
     }
@@ -260,6 +257,9 @@ impl<'a> Row<'a> {
         notes.extend(requires.map(|condition| format!("requires {}", escape(condition))));
         if let Some(rounds) = &self.record.rounds {
             notes.push(sets(rounds.to_hub.len(), rounds.ended, self.launches()));
+            if rounds.before.is_some() {
+                notes.push("taken again".to_owned());
+            }
             let timer = rounds.course.timer.0 / (median.0 * f64::from(rounds.course.batch.max(1)));
             if timer > NOTABLE {
                 notes.push(format!("timer {}", figures::percent(timer)));

@@ -4,10 +4,16 @@
 //! results on the terminal. It decides nothing.
 #![forbid(unsafe_code)]
 
+pub mod artefact;
+pub mod baseline;
+pub mod checkout;
+mod lineup;
+pub mod project;
 mod recorder;
 mod request;
 pub mod terminal;
 
+pub use lineup::Lineup;
 pub use recorder::{new_id, now, roughly};
 pub use request::{Outcome, Past, Request, Unbegun};
 
@@ -18,6 +24,9 @@ use roofline_core::record::{Record, Run, SCHEMA};
 use std::hash::{BuildHasher, RandomState};
 use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
+
+/// Words that a bench binary has in it and no other program: it is told by them without being started.
+pub const BENCH_MARK: &str = "a Roofline bench, beside another build of it that this file is";
 
 /// A new run: who, when, where, and by which words.
 fn begin(machine: &Machine) -> Run {
@@ -60,6 +69,12 @@ pub fn fails<'a>(records: impl IntoIterator<Item = &'a Record>, fail_on: Option<
     let flagged = decision::flagged(records.iter().copied(), what);
     for record in &flagged {
         terminal::tell(&format!("{what}: {}", record.row()));
+    }
+    let is_flagged = |record: &Record| flagged.iter().any(|own| std::ptr::eq(*own, record));
+    let was_taken_again =
+        |record: &&&Record| record.rounds.as_ref().is_some_and(|rounds| rounds.before.is_some());
+    for record in records.iter().filter(was_taken_again).filter(|record| !is_flagged(record)) {
+        terminal::tell(&format!("{what} at first, and not when it was measured again: {}", record.row()));
     }
     if let Some(word) = decision::one_way(records).filter(|_| !flagged.is_empty()) {
         let word = word.name();

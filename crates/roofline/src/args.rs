@@ -20,7 +20,7 @@ pub struct Line {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 all well; 1 our own failure, such as the store; 2 usage; 3 a row that
-`--fail-on` names; 4 a row is wrong, suspect, crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 interrupted.";
+`--fail-on` names, and for `ab` one that is slower; 4 a row is wrong, suspect, crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -32,6 +32,10 @@ pub enum Command {
     Check(Measure),
     /// Prove, measure, record, and print a table
     Run(Measure),
+    /// Measure two sides of a change in the same rounds, and end with 3 when the new one is slower
+    Ab(Ab),
+    /// Show what `run --save` has kept, and forget it
+    Baselines(Baselines),
     /// Say why a row has its status, show its samples, and how to reproduce it
     Explain(Explain),
     /// Show this machine: identity, what disturbs measuring, and its roofs, measured once
@@ -191,36 +195,59 @@ pub struct Measure {
     pub implementation: Vec<String>,
     #[command(flatten)]
     pub places: Places,
+    #[command(flatten)]
+    pub show: Show,
+    /// Instead of the table, show serial against parallel: speed-up, efficiency, and the sizes from which threads pay
+    #[arg(long, conflicts_with = "format")]
+    pub scaling: bool,
+    #[command(flatten)]
+    pub how: How,
+    /// Compare with this implementation, or with the fastest of a provider, such as `cpu/plain` or `numpy`; its runner takes part
+    #[arg(long, value_name = "IMPLEMENTATION|PROVIDER", group = "beside")]
+    pub against: Option<String>,
+    /// Keep what this run measures under a name, to be measured again beside what comes after it: libraries, Python files, folders of runners, the kernels of the house
+    #[arg(long, value_name = "NAME")]
+    pub save: Option<String>,
+    /// Measure what was kept under this name as well, and compare each implementation with its older self
+    #[arg(long, value_name = "NAME", group = "beside")]
+    pub baseline: Option<String>,
+    /// End with 3 when a row is slower than what `--against` or `--baseline` names, for sure by more than so many percent, or when neither is known; such a row is measured again first, and all rows together are held to the error probability of one
+    #[arg(long, value_name = "slower|slower=2%|inconclusive", requires = "beside")]
+    pub fail_on: Option<FailOn>,
+    /// Go on with the latest run, where it was stopped; what stands is not measured again
+    #[arg(long)]
+    pub resume: bool,
+    /// Show the plan and its time, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// How a result is shown.
+#[derive(Clone, Debug, Args)]
+pub struct Show {
     /// Format of the result on standard output
     #[arg(long, default_value = "table")]
     pub format: String,
     /// Order of the rows in tables and CSV, the best first; `case` is the order of the run
     #[arg(long, value_name = "KEY", default_value = "case", value_parser = sort_keys())]
     pub sort: Sort,
-    /// Instead of the table, show serial against parallel: speed-up, efficiency, and the sizes from which threads pay
-    #[arg(long, conflicts_with = "format")]
-    pub scaling: bool,
+}
+
+/// How it is measured.
+#[derive(Clone, Debug, Args)]
+pub struct How {
     /// Time for one implementation's comparison with the hub, such as `500ms` or `10s`; never fewer than six sets
     #[arg(long, value_parser = parse_duration, default_value = "2s")]
     pub budget: Duration,
-    /// Time for the whole run, such as `5min`; what was reached then is said, and `--resume` goes on from there
+    /// Time for the whole run, such as `5min`; what was reached then is said
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub total_budget: Option<Duration>,
     /// Shorter blocks, as many sets
     #[arg(long)]
     pub quick: bool,
-    /// Compare with this implementation, or with the fastest of a provider, such as `cpu/plain` or `numpy`; its runner takes part
-    #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
-    pub against: Option<String>,
-    /// End with 3 when a row is slower than what `--against` names, for sure by more than so many percent, or when neither is known; all rows together are held to the error probability of one
-    #[arg(long, value_name = "slower|slower=2%|inconclusive", requires = "against")]
-    pub fail_on: Option<FailOn>,
     /// A difference that counts as none, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_delta)]
     pub delta: f64,
-    /// Go on with the latest run, where it was stopped; what stands is not measured again
-    #[arg(long)]
-    pub resume: bool,
     /// How long one launch may take; a runner has ten times that, but no more than a minute, to start
     #[arg(long, value_parser = parse_timeout, default_value = "30s")]
     pub timeout: Duration,
@@ -239,9 +266,48 @@ pub struct Measure {
     /// What evidence rows need: any, or every check held in full, so that a row with a weaker one is suspect
     #[arg(long, value_enum, value_name = "WHICH", default_value = "any")]
     pub require_evidence: EvidenceArg,
-    /// Show the plan and its time, and do nothing
+}
+
+/// Two sides, measured in the same rounds.
+#[derive(Clone, Debug, Args)]
+pub struct Ab {
+    /// What was: a git revision, `.` for the working tree, a shared library, a Python file, a folder with a `runner.toml`, or a name of `run --save`
+    pub old: String,
+    /// What is to replace it, named alike
+    pub new: String,
+    #[command(flatten)]
+    pub select: Select,
+    /// Implementations by name, without what stands before the slash, globs allowed, separated by commas; all by default
+    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
+    pub implementation: Vec<String>,
+    #[command(flatten)]
+    pub show: Show,
+    #[command(flatten)]
+    pub how: How,
+    /// What ends with 3: a row that is slower, for sure by more than so many percent, or of which neither is known; such a row is measured again first, and all rows together are held to the error probability of one
+    #[arg(long, value_name = "slower|slower=2%|inconclusive", default_value = "slower")]
+    pub fail_on: FailOn,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+    /// Show the plan and its time, and do nothing; what has to be built is built
     #[arg(long)]
     pub dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Baselines {
+    #[command(subcommand)]
+    pub action: Option<BaselinesAction>,
+    /// The store, beside which baselines lie
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH, global = true)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BaselinesAction {
+    /// Forget a baseline, and the files that no other one has
+    Remove { name: String },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,16 +1,20 @@
 //! One file a verb.
 
+pub mod ab;
+pub mod baselines;
 pub mod completions;
 pub mod explain;
 pub mod export;
 pub mod import;
 pub mod install;
 pub mod job;
+pub mod kept;
 pub mod list;
 pub mod machine;
 pub mod measure;
 pub mod offers;
 pub mod runners;
+pub mod take;
 
 pub use roofline_run::terminal::style;
 

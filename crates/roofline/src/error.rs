@@ -96,6 +96,17 @@ impl From<roofline_store::StoreError> for Problem {
     }
 }
 
+impl From<roofline_run::baseline::Unusable> for Problem {
+    fn from(error: roofline_run::baseline::Unusable) -> Problem {
+        use roofline_run::baseline::Unusable;
+        let hint = error.hint();
+        match error {
+            Unusable::Io { .. } => Problem::own(error.to_string()).with_hint(hint),
+            _ => Problem::usage(error.to_string(), hint),
+        }
+    }
+}
+
 impl From<roofline_run::Unbegun> for Problem {
     fn from(error: roofline_run::Unbegun) -> Problem {
         use roofline_run::Unbegun;

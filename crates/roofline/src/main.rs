@@ -31,6 +31,8 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Runners(runners) => commands::runners::run(&runners),
         Command::Check(check) => commands::measure::check(&check),
         Command::Run(run) => commands::measure::run(&run),
+        Command::Ab(ab) => commands::ab::run(&ab),
+        Command::Baselines(baselines) => commands::baselines::run(&baselines),
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Machine(machine) => commands::machine::run(&machine),
         Command::Job(job) => commands::job::run(&job),

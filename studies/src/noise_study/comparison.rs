@@ -48,11 +48,12 @@ impl Contestants {
         let names = leg.names.iter().map(|name| format!("knob/{name}"));
         let rows = std::iter::once(HUB.to_owned()).chain(names).map(row).collect();
         // Without probes the comparison is all that is asked for.
-        let plan = Plan { cases: vec![PlannedCase { case, rows, probes: Vec::new(), has_device: true }] };
+        let against = Some(HUB.to_owned());
+        let plan =
+            Plan { cases: vec![PlannedCase { case, rows, against, probes: Vec::new(), has_device: true }] };
         let limits = Limits { patience: Duration::from_secs(10), memory: 2 << 30 };
         let options = Options {
             budget: Some(Duration::from_secs(leg.budget)),
-            against: Some(HUB.to_owned()),
             delta: DELTA,
             ..Options::new(self.program.clone(), vec![self.runner.clone()], limits, seed)
         };

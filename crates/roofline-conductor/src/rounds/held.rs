@@ -5,12 +5,13 @@ use crate::checks::Check;
 use crate::clocks::{self, Doubt};
 use crate::failure::Failure;
 use crate::lane::Lane;
-use crate::stage::Stage;
+use crate::stage::{Options, Stage};
 use crate::watch::{self, Verdict};
 use crate::{memo, timing};
 use roofline_core::case::Device;
+use roofline_core::decision;
 use roofline_core::protocol::OutputMode;
-use roofline_core::record::{Ended, Grade, Sample, Status};
+use roofline_core::record::{Before, Ended, Grade, Sample, Status};
 use roofline_core::stats::median;
 use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
 
@@ -32,7 +33,8 @@ const SHORT_ALONE: f64 = 1e6;
 impl Contest<'_> {
     /// Holds a lane that ended, or a hub that others are about to be compared with, to all that was seen of it.
     ///
-    /// What its clocks cast doubt on is measured anew, once; doubted again, it ends.
+    /// What its clocks cast doubt on is measured anew, once; doubted again, it ends. So is, once, what would let the run
+    /// fail.
     pub fn conclude(&mut self, stage: &mut Stage, index: usize) {
         // Without a hub nothing is measured any more, and so nothing anew.
         let goes_on = self.lanes[self.setting.hub].is_live();
@@ -40,7 +42,7 @@ impl Contest<'_> {
             return self.restart(index);
         }
         let verdict = self.clocks(stage, index).and_then(|()| self.limits(stage, index));
-        let Err(mut failure) = verdict else { return };
+        let Err(mut failure) = verdict else { return self.confirm(stage, index) };
         let place = self.place();
         let lane = &mut self.lanes[index];
         let is_slow = lane.ended.is_some_and(|(_, ended)| ended == Ended::Slow);
@@ -58,11 +60,30 @@ impl Contest<'_> {
         }
     }
 
-    /// Measures a lane anew; with the hub all that were compared with it.
+    /// Measures a lane anew that would let the run fail, unless no time is left for it.
+    fn confirm(&mut self, stage: &Stage, index: usize) {
+        let Options { fail_on: Some(what), delta, .. } = *stage.options else { return };
+        let hub = &self.lanes[self.setting.hub];
+        if index == self.setting.hub || hub.is_probe() || !hub.is_live() || self.lanes[index].before.is_some()
+        {
+            return;
+        }
+        let Some(rounds) = self.rounds_of(index, delta) else { return };
+        let has_time = matches!(rounds.ended, Ended::Decided | Ended::Looks | Ended::Budget);
+        if has_time && !self.lanes[index].is_probe() && decision::calls_for_more(&rounds, what) {
+            self.restart(index);
+            self.lanes[index].before = Some(Before { to_hub: rounds.to_hub, alpha: rounds.alpha });
+        }
+    }
+
+    /// Measures a lane anew; with the hub all that were compared with it, whose sets before were too.
     fn restart(&mut self, index: usize) {
         let is_hub = index == self.setting.hub;
         let since = if is_hub { 0 } else { self.lanes[self.setting.hub].to_hub.len() };
-        self.affected_by(index).for_each(|lane| lane.restart(since));
+        self.affected_by(index).for_each(|lane| {
+            lane.restart(since);
+            lane.before.take_if(|_| is_hub);
+        });
     }
 
     /// A lane; of the hub, all that are held against it.

@@ -29,6 +29,7 @@ impl Contest<'_> {
                 restarts: lane.restarts,
                 renews: lane.renews,
                 doubted: lane.doubted.clone(),
+                before: lane.before.clone(),
             })
         };
         Turn {
@@ -61,6 +62,7 @@ impl Contest<'_> {
                 if measured.renews {
                     lane.renew("in every launch that counts");
                 }
+                lane.before.clone_from(&measured.before);
                 if let Some(why) = measured.doubted.clone() {
                     lane.doubt(why);
                 }

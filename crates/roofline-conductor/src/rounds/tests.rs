@@ -18,6 +18,7 @@ fn planned() -> PlannedCase {
     PlannedCase {
         case: "add/f32/rows=64,cols=1000".parse().unwrap(),
         rows: ["cpu/a", "cpu/b"].iter().map(row).collect(),
+        against: None,
         probes: PROBES.iter().map(row).collect(),
         has_device: true,
     }
@@ -60,6 +61,7 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
         restarts: 0,
         renews: false,
         doubted: None,
+        before: None,
     };
     Turn {
         schema: SCHEMA,

@@ -23,7 +23,7 @@ const ENVIRONMENT: [(&str, &str); 9] = [
 /// The interpreter of the first of these environments that Roofline has, else the one that
 /// `ROOFLINE_PYTHON` names, else `python3`.
 pub(super) fn interpreter(environments: &[&str]) -> String {
-    let own = environments.iter().find_map(|name| home::interpreter(name));
+    let own = environments.iter().filter(|name| is_name(name)).find_map(|name| home::interpreter(name));
     own.map(|path| path.display().to_string())
         .or_else(|| std::env::var("ROOFLINE_PYTHON").ok().filter(|python| !python.is_empty()))
         .unwrap_or_else(|| "python3".to_owned())
@@ -65,22 +65,32 @@ impl RunnerSpec {
             download: String::new(),
             environment,
             isolated: true,
+            is_side: false,
             requires: BTreeMap::new(),
             name,
         })
     }
 }
 
-/// The packages that a file imports, numpy last: the environments of other libraries have it too.
-fn imported(text: &str) -> Vec<&str> {
-    fn package(line: &str) -> Option<&str> {
-        let mut words =
-            line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        words.next().filter(|word| matches!(*word, "import" | "from")).and(words.next())
-    }
-    let mut names: Vec<&str> = text.lines().filter_map(package).filter(|name| is_name(name)).collect();
+/// The modules that a file imports, numpy last: the environments of other libraries have it too.
+pub fn imported(text: &str) -> Vec<&str> {
+    let mut names: Vec<&str> = text.lines().flat_map(modules).collect();
     names.sort_by_key(|name| *name == "numpy");
     names
+}
+
+/// The modules that a line imports: `import one, two as three`, `from four.five import six`.
+fn modules(line: &str) -> Vec<&str> {
+    fn first(text: &str) -> Option<&str> {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        text.trim_start().split(|c| !is_part(c)).next().filter(|word| !word.is_empty())
+    }
+    let line = line.trim_start();
+    if let Some(rest) = line.strip_prefix("from ") {
+        return first(rest).into_iter().collect();
+    }
+    let listed = line.strip_prefix("import ").map(|rest| rest.split(',').filter_map(first).collect());
+    listed.unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -107,7 +117,8 @@ mod tests {
 
     #[test]
     fn imports_are_seen_numpy_last() {
-        let text = "import numpy as np\nfrom torch.nn import functional\n    import jax\nx = 'import'\n";
-        assert_eq!(imported(text), ["torch", "jax", "numpy"]);
+        let text = "import numpy as np\nfrom torch.nn import functional\n    import jax, my_own as own\nx = 'import'\n";
+        assert_eq!(imported(text), ["torch", "jax", "my_own", "numpy"]);
+        assert_eq!(imported("from . import x\nimportant = 1\n"), [""; 0]);
     }
 }

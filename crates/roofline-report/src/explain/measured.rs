@@ -20,6 +20,7 @@ pub(super) fn lines(row: &Row) -> Vec<(&'static str, String)> {
         if row.record.status == Status::Ok {
             lines.push(("limit", limit(row, rounds)));
             lines.extend(comparison(row, rounds).map(|words| ("against", words)));
+            lines.extend(before(rounds).map(|words| ("before", words)));
         }
         lines.push(("sets", sets(rounds)));
         lines.push(("pilot", pilot(row, rounds)));
@@ -80,6 +81,21 @@ fn comparison(row: &Row, rounds: &Rounds) -> Option<String> {
         percent(1.0 - ALPHA),
         relative(comparison.smallest)
     ))
+}
+
+/// What the first sets had said, of a row that was measured again because the run would have failed by them.
+fn before(rounds: &Rounds) -> Option<String> {
+    let before = rounds.before.as_ref()?;
+    let sets = plural(before.to_hub.len() as u64, "set");
+    let interval = stats::t_interval(&before.to_hub, before.alpha);
+    let found = interval.map_or_else(
+        || "too little".to_owned(),
+        |interval| {
+            let (low, high) = (-interval.mean - interval.half, -interval.mean + interval.half);
+            format!("between {} and {} as fast", exact(low.exp()), exact(high.exp()))
+        },
+    );
+    Some(format!("{sets} had found {found}, by which the run would have failed: all were taken again"))
 }
 
 fn too_few(rounds: &Rounds) -> String {

@@ -9,7 +9,7 @@ use crate::order::shown;
 use crate::row::{Row, provider, worst};
 use crate::{Report, Style};
 use roofline_core::case::Cache;
-use roofline_core::decision::flagged;
+use roofline_core::decision::{FailOn, flagged};
 use roofline_core::record::{Record, Run, Status};
 use roofline_core::verdict::Word;
 use std::fmt::Write;
@@ -64,13 +64,15 @@ fn regressions<'a>(run: &Run, records: &'a [Record]) -> Vec<&'a Record> {
         BASELINE.contains(&option) || word.starts_with("-b")
     };
     // Rows of the house are peers in a bench: nobody merges a change of theirs there.
-    let is_bench = words.get(1).is_none_or(|word| word != "run");
+    let command = words.get(1).map_or("", String::as_str);
+    let is_bench = !["run", "ab"].contains(&command);
     let own = records.iter().filter(|record| !is_bench || provider(&record.implementation) != "cpu");
     let is_slower = |record: &&Record| {
         Row::new(record).against().is_some_and(|comparison| comparison.word == Word::Slower)
     };
     match fail_on {
         Some(what) => flagged(own, what),
+        None if command == "ab" => flagged(own, FailOn::Slower(0.0)),
         None if words.iter().any(has_baseline) => own.filter(is_slower).collect(),
         None => Vec::new(),
     }

@@ -8,8 +8,8 @@ use roofline_core::operation::Work;
 use roofline_core::pattern::Pattern;
 use roofline_core::protocol::{Allocations, OutputMode};
 use roofline_core::record::{
-    Course, Ended, Evidence, Gate, Grade, Imported, Kind, Limit, Limiter, Provenance, Record, Rounds, Run,
-    SCHEMA, Sample, Status,
+    Before, Course, Ended, Evidence, Gate, Grade, Imported, Kind, Limit, Limiter, Provenance, Record, Rounds,
+    Run, SCHEMA, Sample, Status,
 };
 use roofline_core::units::{Bytes, Seconds};
 
@@ -125,8 +125,10 @@ prop_compose! {
         ended in proptest::sample::select(vec![
             Ended::Decided, Ended::Looks, Ended::Budget, Ended::TotalBudget, Ended::Slow,
         ]),
+        before in proptest::option::of((sets(), number())),
     ) -> Rounds {
-        Rounds { hub, to_hub, limit, course, alpha, delta, ended }
+        let before = before.map(|(to_hub, alpha)| Before { to_hub, alpha });
+        Rounds { hub, to_hub, limit, course, alpha, delta, ended, before }
     }
 }
 

@@ -1,25 +1,18 @@
 //! `roofline check` and `roofline run`: the same way, without and with times.
 
-use crate::args::{Command, EvidenceArg, Line, Measure, Places, SandboxArg};
-use crate::commands::offers;
+use crate::args::{Command, Line, Measure, Places};
+use crate::commands::take::{self, Take};
+use crate::commands::{kept, offers};
 use crate::error::{Problem, tell};
 use crate::{places, select};
 use clap::Parser;
-use roofline_conductor::conduct::Finish;
-use roofline_conductor::isolation::Sandbox;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::{self, Plan, PlannedRow, RunnerOffers};
 use roofline_conductor::runners::RunnerSpec;
-use roofline_conductor::session::Limits;
-use roofline_conductor::stage::Options;
 use roofline_core::case::Case;
-use roofline_core::decision::FailOn;
 use roofline_core::protocol::Offer;
-use roofline_core::record::{Record, Run, Status};
-use roofline_report::{Format, Report};
-use roofline_run::{
-    Past, Request, Unbegun, fails, half_of_memory, has_failure, roughly, row_budget, secret_seed,
-};
+use roofline_core::record::{Record, Run};
+use roofline_run::{Lineup, Past};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -30,11 +23,7 @@ pub fn check(args: &Measure) -> Result<ExitCode, Problem> {
 }
 
 pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
-    if args.resume { resume(args) } else { go(args, Some(budget(args)), None) }
-}
-
-fn budget(args: &Measure) -> Duration {
-    row_budget(args.budget, args.quick)
+    if args.resume { resume(args) } else { go(args, Some(take::budget(&args.how)), None) }
 }
 
 /// Goes on with the latest run by its own command line; only where and how to print, and how long the run
@@ -54,7 +43,7 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     let begun = Line::try_parse_from(&run.arguments).ok().map(|line| line.command);
     let (mut begun, budget) = match begun {
         Some(Command::Run(begun)) => {
-            let budget = budget(&begun);
+            let budget = take::budget(&begun.how);
             (begun, Some(budget))
         }
         Some(Command::Check(begun)) => (begun, None),
@@ -67,9 +56,9 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     check_machine(&run)?;
     check_program(&run)?;
     begun.places.store.clone_from(&args.places.store);
-    begun.format.clone_from(&args.format);
-    begun.total_budget = args.total_budget;
-    begun.wait = args.wait;
+    begun.show.format.clone_from(&args.show.format);
+    begun.how.total_budget = args.how.total_budget;
+    begun.how.wait = args.how.wait;
     begun.resume = false;
     drop(store);
     tell(&format!("resuming `{}`: {} rows are finished", run.command, records.len()));
@@ -96,82 +85,56 @@ fn check_program(run: &Run) -> Result<(), Problem> {
 }
 
 fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<ExitCode, Problem> {
-    let format =
-        Format::find(&args.format).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
-    let specs = places::runners(&args.places)?;
+    let write = if args.scaling { roofline_report::scaling } else { take::writer(&args.show)? };
     let machine = Machine::read();
-    let limits =
-        Limits { patience: args.timeout, memory: args.memory.unwrap_or_else(|| half_of_memory(&machine)) };
+    let limits = take::limits(&args.how, &machine);
     let may_ask = (!args.dry_run).then_some(limits);
+    let specs = places::runners(&args.places)?;
     offers::bring(&args.places, &specs, may_ask)?;
     let cases = select::cases(&args.select)?;
     let patterns = patterns_with_hub(&args.implementation, args.against.as_deref());
     let runners = offers::needed(&places_with_hub(args, &specs), &patterns, &specs, may_ask)?;
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
     check_named(&specs, &runners, &forms)?;
-    let plan = Plan::new(cases, &runners, &patterns);
-    let rows = plan.rows();
-    if rows == 0 {
-        return Err(nothing_selected(args, &forms, &runners));
+    let mut lineup = Lineup { specs, offers: runners };
+    let plan = lineup.plan(cases.clone(), &patterns).against(args.against.as_deref());
+    if plan.rows() == 0 {
+        return Err(nothing_selected(args, &forms, &lineup.offers));
     }
     check_against(args, &plan)?;
     check_twins(&plan)?;
+    if let Some(name) = &args.save {
+        kept::check_name(name, &lineup)?;
+    }
+    let plans = match &args.baseline {
+        Some(name) => kept::beside(name, &args.places.store, &machine, &mut lineup, &plan, limits)?,
+        None => vec![plan],
+    };
     if args.dry_run {
-        crate::commands::print(&describe(&plan, budget))?;
+        crate::commands::print(&take::describe(&plans, budget))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let seed = args.seed.unwrap_or_else(secret_seed);
-    let options = Options {
-        budget,
-        total_budget: args.total_budget,
-        quick: args.quick,
-        against: args.against.clone(),
-        delta: args.delta / 100.0,
-        sandbox: match args.sandbox {
-            SandboxArg::BestEffort => Sandbox::BestEffort,
-            SandboxArg::Required => Sandbox::Required,
-        },
-        require_held: args.require_evidence == EvidenceArg::Held,
-        ..Options::new(places::program()?, specs, limits, seed)
-    };
-    let request = Request {
-        plans: &[plan],
-        options: &options,
-        machine: &machine,
+    let again = |record: &Record| kept::reproduce(record, args);
+    let take = Take {
+        how: &args.how,
+        show: &args.show,
+        write,
         store: &args.places.store,
-        wait: args.wait,
+        machine: &machine,
+        lineup,
+        plans,
+        budget,
+        fail_on: args.fail_on,
         past,
-        reproduce: None,
+        reproduce: args.baseline.as_ref().map(|_| &again as &dyn Fn(&Record) -> String),
+        go_on: "`roofline run --resume` goes on from there",
     };
-    let outcome = match request.run() {
-        Err(Unbegun::Interrupted) => {
-            tell(&Unbegun::Interrupted.to_string());
-            return Ok(ExitCode::from(130));
-        }
-        outcome => outcome?,
-    };
-    let report = Report { run: Some(&outcome.run), records: &outcome.records, sort: args.sort };
-    let write = if args.scaling { roofline_report::scaling } else { format.write };
-    crate::commands::print(&write(&report, crate::commands::style()))?;
-    outcome.kept?;
-    let reached = format!("{} of {rows} rows are finished and stored", outcome.finished);
-    let go_on = "`roofline run --resume` goes on from there";
-    match outcome.finish {
-        Ok(Finish::Complete) if has_nothing(&outcome.records) => {
-            tell("nothing was measured: every row is unsupported or refused");
-            Ok(ExitCode::from(5))
-        }
-        Ok(Finish::Complete) => Ok(exit_code(&outcome.records, args.fail_on)),
-        Ok(Finish::OutOfTime) => {
-            tell(&format!("the total budget is spent: {reached}; {go_on}"));
-            Ok(exit_code(&outcome.records, args.fail_on))
-        }
-        Ok(Finish::Interrupted) => {
-            tell(&format!("interrupted: {reached}; {go_on}"));
-            Ok(ExitCode::from(130))
-        }
-        Err(error) => Err(Problem::own(error.to_string())),
+    let specs = take.lineup.specs.clone();
+    let (code, outcome) = take.run()?;
+    if let (Some(name), Some(outcome)) = (&args.save, outcome) {
+        kept::save(name, &args.places.store, &machine, &specs, &outcome)?;
     }
+    Ok(code)
 }
 
 /// The places of runners, with that of the provider that rows are compared with.
@@ -293,37 +256,6 @@ fn nothing_selected(args: &Measure, forms: &BTreeSet<String>, runners: &[RunnerO
 
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// Whether every row says no.
-fn has_nothing(records: &[Record]) -> bool {
-    records.iter().all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
-}
-
-fn exit_code(records: &[Record], fail_on: Option<FailOn>) -> ExitCode {
-    if has_failure(records) {
-        return ExitCode::from(4);
-    }
-    fails(records, fail_on).map_or(ExitCode::SUCCESS, ExitCode::from)
-}
-
-/// The plan and the time that it will about take.
-fn describe(plan: &Plan, budget: Option<Duration>) -> String {
-    let mut text = String::new();
-    for planned in &plan.cases {
-        for row in &planned.rows {
-            let note = match row.requires.admits(&planned.case) {
-                _ if row.lacks.is_some() => "  (unsupported)".to_owned(),
-                Err(why) => format!("  (unsupported: {why})"),
-                Ok(()) => String::new(),
-            };
-            text.push_str(&format!("{}@{}{note}\n", planned.case, row.implementation));
-        }
-    }
-    let row = Duration::from_millis(200) + budget.unwrap_or_default();
-    let time = row * plan.rows() as u32;
-    text.push_str(&format!("{} rows, about {}\n", plan.rows(), roughly(time)));
-    text
 }
 
 #[cfg(test)]

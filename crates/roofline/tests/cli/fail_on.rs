@@ -12,6 +12,16 @@ fn a_slower_row_ends_with_3_where_that_was_asked() {
     scene.call_with_store(&against("cpu/vector", "")).exits(0);
     let outcome = scene.call_with_store(&against("cpu/vector", "--fail-on slower")).exits(3);
     assert_eq!(outcome.stderr.trim(), "slower: softmax/f32/rows=64,cols=256@cpu/three-pass");
+    let of = |name: &str| outcome.stdout.lines().find(|line| line.contains(name)).unwrap_or_default();
+    assert!(
+        of("cpu/three-pass").contains("slower") && of("cpu/three-pass").contains("taken again"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(!of("cpu/vector").contains("taken again"), "{}", outcome.stdout);
+    let row = "explain softmax/f32/rows=64,cols=256@cpu/three-pass";
+    let explained = scene.call_with_store(row).exits(0).stdout;
+    assert!(explained.contains("all were taken again"), "{explained}");
     scene.call_with_store(&against("cpu/vector", "--fail-on slower=100000%")).exits(0);
     scene.call_with_store(&against("cpu/three-pass", "--fail-on slower")).exits(0);
     let junit = scene.call_with_store(&against("cpu/vector", "--fail-on slower=20% --format junit")).exits(3);

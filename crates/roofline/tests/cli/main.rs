@@ -3,6 +3,7 @@
 //! Every test has a folder with a store; runners that are needed are small programs made there. Runs of
 //! these tests take turns by the machine's lock, because two at a time would measure each other.
 
+mod ab;
 mod before;
 mod conditions;
 mod device;

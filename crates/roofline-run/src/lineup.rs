@@ -1,0 +1,88 @@
+//! Who takes part in a run, and which rows that makes.
+
+use roofline_conductor::plan::{Plan, RunnerOffers, matches};
+use roofline_conductor::runners::{RunnerSpec, bare_names};
+use roofline_core::case::Case;
+
+/// Runners, and what each offers.
+pub struct Lineup {
+    pub specs: Vec<RunnerSpec>,
+    pub offers: Vec<RunnerOffers>,
+}
+
+impl Lineup {
+    /// Every case with every implementation that one of `patterns` matches.
+    pub fn plan(&self, cases: Vec<Case>, patterns: &[String]) -> Plan {
+        Plan::new(cases, &self.offers, patterns)
+    }
+
+    /// Each implementation of the runner `new` that one of `patterns` matches, or all, beside the one of the same name of
+    /// the runner `old`: a plan each, whose hub is the older self. One that the older side lacks is measured alone.
+    pub fn pairs(&self, cases: &[Case], old: &str, new: &str, patterns: &[String]) -> Vec<Plan> {
+        let pair = |(own, bare): (&str, String)| {
+            let older = format!("{old}/{bare}");
+            let is_wanted = |pattern: &String| matches(pattern, own) || matches(pattern, &bare);
+            if !patterns.is_empty() && !patterns.iter().any(is_wanted) {
+                return None;
+            }
+            let mut plan = self.plan(cases.to_vec(), &[own.to_owned(), older.clone()]);
+            for planned in &mut plan.cases {
+                planned.rows.retain(|row| row.lacks.is_none());
+                // What is gone has nothing to be compared with it.
+                if !planned.rows.iter().any(|row| row.runner == new) {
+                    planned.rows.clear();
+                }
+            }
+            plan.cases.retain(|planned| !planned.rows.is_empty());
+            Some(plan.against(Some(&older))).filter(|plan| plan.rows() > 0)
+        };
+        let offers = self.offers.iter().find(|offers| offers.runner == new);
+        let names = offers.map_or_else(Vec::new, |offers| bare_names(&offers.offers));
+        names.into_iter().filter_map(pair).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn lineup() -> Lineup {
+        let side = |runner: &str, names: &[&str]| {
+            let offer = |name: &&str| {
+                let implementation = format!("{runner}/{name}");
+                json!({"implementation": implementation, "operation": "softmax", "dtypes": ["f32"]})
+            };
+            let offers: Vec<_> = names.iter().map(offer).collect();
+            let hello = json!({"protocol": 1, "runner": runner, "version": "1", "offers": offers});
+            RunnerOffers::new(runner, serde_json::from_value(hello).unwrap())
+        };
+        let offers = vec![side("old", &["fast", "gone"]), side("new", &["fast", "fresh"])];
+        Lineup { specs: Vec::new(), offers }
+    }
+
+    fn rows(plans: &[Plan]) -> Vec<(Option<String>, Vec<String>)> {
+        let row = |plan: &Plan| {
+            let planned = &plan.cases[0];
+            let names = planned.rows.iter().map(|row| row.implementation.clone());
+            (planned.against.clone(), names.collect())
+        };
+        plans.iter().map(row).collect()
+    }
+
+    #[test]
+    fn each_implementation_stands_beside_its_older_self() {
+        let cases: Vec<Case> = vec!["softmax/f32/rows=2,cols=3".parse().unwrap()];
+        let lineup = lineup();
+        let strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let fast = (Some("old/fast".to_owned()), strings(&["old/fast", "new/fast"]));
+        let fresh = (Some("old/fresh".to_owned()), strings(&["new/fresh"]));
+        assert_eq!(rows(&lineup.pairs(&cases, "old", "new", &[])), [fast.clone(), fresh]);
+        for pattern in ["fa*", "new/fast"] {
+            assert_eq!(
+                rows(&lineup.pairs(&cases, "old", "new", &strings(&[pattern]))),
+                std::slice::from_ref(&fast)
+            );
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `roofline ab OLD NEW`: two sides of a change in the same rounds.
+//!
+//! ```text
+//! OLD, NEW ─► sides: files, a baseline, or a revision that is built ─► runners called `old` and `new` ─► pairs ─► rounds
+//!                                                        └► benches, which have their own way and are asked to take it
+//! ```
+
+mod benches;
+mod build;
+mod sides;
+
+use self::sides::{Both, Given, Side};
+use crate::args::Ab;
+use crate::commands::take::{self, Take};
+use crate::error::{Problem, tell};
+use crate::{places, select};
+use roofline_conductor::job::quoted;
+use roofline_conductor::machine::Machine;
+use roofline_conductor::offers::ask;
+use roofline_conductor::plan::{Plan, RunnerOffers};
+use roofline_conductor::references;
+use roofline_conductor::runners::{RunnerSpec, bare_names};
+use roofline_conductor::session::Limits;
+use roofline_core::protocol::Hello;
+use roofline_core::record::Record;
+use roofline_run::Lineup;
+use roofline_runner::Runner;
+use roofline_runner::cpu::CpuRunner;
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+
+/// What the two sides are called in a run, before the slash of their rows.
+const OLD: &str = "old";
+const NEW: &str = "new";
+
+pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
+    let write = take::writer(&args.show)?;
+    let machine = Machine::read();
+    let given = [Given::of(&args.old, args)?, Given::of(&args.new, args)?];
+    let [old, new] = match sides::make(&given, args, &machine)? {
+        Both::Runners(sides) => sides,
+        Both::Benches(sides) => return benches::run(sides, args),
+    };
+    let limits = take::limits(&args.how, &machine);
+    let (lineup, pairs) = line_up(old, new, limits)?;
+    let cases = select::cases(&args.select)?;
+    let plans: Vec<Plan> =
+        pairs.iter().flat_map(|(old, new)| lineup.pairs(&cases, old, new, &args.implementation)).collect();
+    if plans.is_empty() {
+        return Err(nothing_selected(&lineup, &pairs));
+    }
+    tell_apart(&lineup, &pairs);
+    let budget = Some(take::budget(&args.how));
+    if args.dry_run {
+        crate::commands::print(&take::describe(&plans, budget))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let again = |record: &Record| reproduce(record, args);
+    let take = Take {
+        how: &args.how,
+        show: &args.show,
+        write,
+        store: &args.store,
+        machine: &machine,
+        lineup,
+        plans,
+        budget,
+        fail_on: Some(args.fail_on),
+        past: None,
+        reproduce: Some(&again),
+        go_on: "the same command begins anew",
+    };
+    take.run().map(|(code, _)| code)
+}
+
+/// Everybody who takes part, and the names of the two that belong together.
+fn line_up(
+    old: Vec<Side>,
+    new: Vec<Side>,
+    limits: Limits,
+) -> Result<(Lineup, Vec<(String, String)>), Problem> {
+    let program = places::program()?;
+    let mut lineup = Lineup {
+        // The house has the probes of every limit.
+        specs: vec![RunnerSpec::built_in(&program)],
+        offers: vec![RunnerOffers::new("cpu", CpuRunner.hello())],
+    };
+    let mut declared: Vec<(String, Hello)> = Vec::new();
+    let mut pairs = Vec::new();
+    for (old, new) in sides::pair(old, new)? {
+        let mut names = Vec::new();
+        for (side, word) in [(new, NEW), (old, OLD)] {
+            let name = side.called(word);
+            let spec = side.spec.as_side(&name);
+            let hello = ask(&program, &spec, limits)
+                .map_err(|why| Problem::nothing(format!("side `{name}`: {why}"), spec.hint.clone()))?;
+            lineup.offers.push(RunnerOffers::new(&name, hello.clone()));
+            lineup.specs.push(spec);
+            declare(&mut declared, &name, hello)?;
+            names.push(name);
+        }
+        pairs.extend(names.pop().zip(names.pop()));
+    }
+    references::bring(declared.iter().map(|(runner, hello)| (runner.as_str(), hello)))
+        .map_err(|why| Problem::usage(why, "mend it where it is declared"))?;
+    Ok((lineup, pairs))
+}
+
+/// Adds the operations of the user's own that a side declares, but for those that another side has declared alike.
+fn declare(declared: &mut Vec<(String, Hello)>, name: &str, mut hello: Hello) -> Result<(), Problem> {
+    for (other, theirs) in declared.iter() {
+        for operation in &theirs.operations {
+            let same = hello.operations.iter().find(|own| own.name == operation.name);
+            if same.is_some_and(|own| own != operation) {
+                let why =
+                    format!("`{other}` and `{name}` declare the operation `{}` differently", operation.name);
+                return Err(Problem::usage(why, "what is compared must mean the same on both sides"));
+            }
+        }
+        hello.operations.retain(|own| !theirs.operations.contains(own));
+    }
+    declared.push((name.to_owned(), hello));
+    Ok(())
+}
+
+/// The names of a runner's implementations, without the side's.
+fn names(lineup: &Lineup, runner: &str) -> BTreeSet<String> {
+    let offers = lineup.offers.iter().find(|offers| offers.runner == *runner);
+    let names = offers.map_or_else(Vec::new, |offers| bare_names(&offers.offers));
+    names.into_iter().map(|(_, bare)| bare).collect()
+}
+
+/// Says which implementations one side has alone.
+fn tell_apart(lineup: &Lineup, pairs: &[(String, String)]) {
+    for (old, new) in pairs {
+        let (before, now) = (names(lineup, old), names(lineup, new));
+        for gone in before.difference(&now) {
+            tell(&format!("`{old}/{gone}` is gone: `{new}` has no such implementation"));
+        }
+        for fresh in now.difference(&before) {
+            tell(&format!("`{new}/{fresh}` is new: there is nothing to compare it with"));
+        }
+    }
+}
+
+fn nothing_selected(lineup: &Lineup, pairs: &[(String, String)]) -> Problem {
+    let sides: BTreeSet<&str> = pairs.iter().map(|(_, new)| new.as_str()).collect();
+    let own = lineup.offers.iter().filter(|offers| sides.contains(offers.runner.as_str()));
+    let forms: BTreeSet<&str> =
+        own.flat_map(|offers| &offers.offers).map(|offer| offer.operation.as_str()).collect();
+    let has: Vec<String> = forms.iter().map(|form| format!("`{form}`")).collect();
+    let hint = format!(
+        "`new` has {}; SELECT names cases of these, such as `{}/f32/…`, or use `--axis`",
+        has.join(", "),
+        forms.first().unwrap_or(&"softmax")
+    );
+    Problem::nothing("nothing is selected: no case that `new` has an implementation of", hint)
+}
+
+/// The command that shows a row again.
+fn reproduce(record: &Record, args: &Ab) -> String {
+    let bare = record.implementation.split_once('/').map_or("", |(_, bare)| bare);
+    let (old, new) = (quoted(&args.old), quoted(&args.new));
+    format!("roofline ab {old} {new} {} -i {} --seed {}", record.case, quoted(bare), record.provenance.seed)
+}

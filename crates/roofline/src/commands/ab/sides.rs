@@ -1,0 +1,150 @@
+//! What OLD and NEW mean.
+
+use super::benches::Bench;
+use super::build::{self, Made};
+use crate::args::Ab;
+use crate::commands::kept;
+use crate::error::{Problem, tell};
+use roofline_conductor::machine::Machine;
+use roofline_conductor::runners::RunnerSpec;
+use roofline_core::nearest::nearest;
+use roofline_run::artefact::Kind;
+use roofline_run::baseline::{Baseline, Shelf};
+use roofline_run::checkout::{Repository, Tree, WORKING_TREE};
+use std::path::{Path, PathBuf};
+
+/// What the command line names.
+pub enum Given {
+    Files(Kind, PathBuf),
+    Saved(String),
+    Revision(Tree),
+}
+
+/// Both sides: runners, or benches.
+pub enum Both {
+    Runners([Vec<Side>; 2]),
+    Benches([Vec<Bench>; 2]),
+}
+
+/// One runner of a side.
+pub struct Side {
+    /// What tells it from the others of its side.
+    pub key: String,
+    /// Whether there are others.
+    is_one_of_many: bool,
+    pub spec: RunnerSpec,
+}
+
+impl Given {
+    pub fn of(text: &str, args: &Ab) -> Result<Given, Problem> {
+        let path = Path::new(text);
+        if text != WORKING_TREE
+            && let Some(kind) = Kind::of(path)
+        {
+            return Ok(Given::Files(kind, path.to_owned()));
+        }
+        if text != WORKING_TREE && path.exists() {
+            let why = format!(
+                "`{text}` is neither a shared library, a Python file nor a folder with a runner.toml"
+            );
+            return Err(Problem::usage(
+                why,
+                "a library ends in `.so`; a repository is named by a revision, or by `.`",
+            ));
+        }
+        let shelf = Shelf::beside(&args.store);
+        let is_saved = shelf.names().iter().any(|name| name == text);
+        let repository = Repository::of(Path::new("."));
+        let tree = repository.as_ref().map(|repository| repository.tree(text, &build::folder(args)));
+        match tree {
+            Some(Ok(tree)) => {
+                if is_saved {
+                    tell(&format!("`{text}` is a git revision and a baseline: the revision is taken"));
+                }
+                Ok(Given::Revision(tree))
+            }
+            _ if is_saved => Ok(Given::Saved(text.to_owned())),
+            Some(Err(why)) if text == WORKING_TREE => Err(Problem::own(why)),
+            _ => {
+                let names = shelf.names();
+                let hint = match nearest(text, names.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean the baseline `{near}`?"),
+                    None if repository.is_none() => {
+                        "here is no git repository whose revisions could be meant".to_owned()
+                    }
+                    None => {
+                        "`git log --oneline` shows revisions, `roofline baselines` what was kept".to_owned()
+                    }
+                };
+                let why = format!("`{text}` is no file, no baseline and no git revision");
+                Err(Problem::usage(why, hint))
+            }
+        }
+    }
+}
+
+/// Both sides, built where they have to be: first the old one, then the new one at the same place.
+pub fn make(given: &[Given; 2], args: &Ab, machine: &Machine) -> Result<Both, Problem> {
+    let builder = build::Builder::new(given, args)?;
+    let make = |one: &Given, word: &str| match one {
+        Given::Files(kind, path) => Ok(Made::Runners(vec![(String::new(), spec(*kind, path)?)])),
+        Given::Saved(name) => Ok(Made::Runners(saved(name, args, machine)?)),
+        Given::Revision(tree) => builder.build(tree, word),
+    };
+    let [old, new] = given;
+    match (make(old, super::OLD)?, make(new, super::NEW)?) {
+        (Made::Runners(old), Made::Runners(new)) => Ok(Both::Runners([side(old), side(new)])),
+        (Made::Benches(old), Made::Benches(new)) => Ok(Both::Benches([old, new])),
+        _ => {
+            let hint = "name in roofline.toml what the repository builds, by `[build]`";
+            Err(Problem::usage("a bench is compared with another build of it only", hint))
+        }
+    }
+}
+
+pub fn spec(kind: Kind, path: &Path) -> Result<RunnerSpec, Problem> {
+    let hint = "`roofline run --lib`, `--python` and `--runner` take the same files";
+    kept::tools()?.runner(kind, path).map_err(|why| Problem::usage(why, hint))
+}
+
+fn saved(name: &str, args: &Ab, machine: &Machine) -> Result<Vec<(String, RunnerSpec)>, Problem> {
+    let shelf = Shelf::beside(&args.store);
+    let baseline: Baseline = shelf.usable(name, &machine.fingerprint())?;
+    let sides = kept::sides(name, &baseline, &shelf.vault())?;
+    Ok(sides.into_iter().map(|side| (side.of.runner.clone(), side.spec)).collect())
+}
+
+fn side(runners: Vec<(String, RunnerSpec)>) -> Vec<Side> {
+    let is_one_of_many = runners.len() > 1;
+    runners.into_iter().map(|(key, spec)| Side { key, is_one_of_many, spec }).collect()
+}
+
+impl Side {
+    /// Its name in the run: that of the side, and its own too where it is one of several.
+    pub fn called(&self, word: &str) -> String {
+        if self.is_one_of_many { format!("{word}-{}", self.key) } else { word.to_owned() }
+    }
+}
+
+/// The runners that belong together: by name, unless each side has one.
+pub fn pair(mut old: Vec<Side>, new: Vec<Side>) -> Result<Vec<(Side, Side)>, Problem> {
+    if let ([_], [_]) = (&old[..], &new[..]) {
+        return Ok(old.into_iter().zip(new).collect());
+    }
+    let mut pairs = Vec::new();
+    for mut side in new {
+        match old.iter().position(|older| older.key == side.key) {
+            Some(at) => {
+                let mut older = old.remove(at);
+                (older.is_one_of_many, side.is_one_of_many) = (true, true);
+                pairs.push((older, side));
+            }
+            None => tell(&format!("`{}` is new: there is nothing to compare it with", side.key)),
+        }
+    }
+    old.iter().for_each(|gone| tell(&format!("`{}` is gone: the new side has no such runner", gone.key)));
+    if pairs.is_empty() {
+        return Err(Problem::nothing("the two sides have nothing in common", "name two of one kind"));
+    }
+    Ok(pairs)
+}

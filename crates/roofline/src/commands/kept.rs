@@ -1,0 +1,184 @@
+//! `run --save` and `run --baseline`: what was measured, kept, and measured again.
+
+use crate::args::Measure;
+use crate::error::{Problem, tell};
+use crate::{house, places};
+use roofline_conductor::job::quoted;
+use roofline_conductor::machine::Machine;
+use roofline_conductor::offers::ask;
+use roofline_conductor::plan::{Plan, RunnerOffers, is_limit};
+use roofline_conductor::runners::RunnerSpec;
+use roofline_conductor::session::Limits;
+use roofline_core::record::{Record, Status};
+use roofline_run::artefact::{Artefact, Kind, Tools};
+use roofline_run::baseline::{Baseline, Kept, Shelf, Unusable};
+use roofline_run::{Lineup, Outcome, has_failure, now};
+use std::path::{Path, PathBuf};
+
+/// What starts runners, from this binary.
+pub fn tools() -> Result<Tools, Problem> {
+    Ok(Tools { program: places::program()?, sdk: house::sdk()? })
+}
+
+/// A baseline's name stands before the slash of rows: none that takes part may be called so.
+pub fn check_name(name: &str, lineup: &Lineup) -> Result<(), Problem> {
+    if lineup.specs.iter().any(|spec| spec.name == *name) {
+        let why = format!("a baseline cannot be called `{name}`: a runner is");
+        return Err(Problem::usage(why, "choose another name"));
+    }
+    match Shelf::beside(Path::new(".")).read(name) {
+        Err(error @ Unusable::Name(_)) => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// The file or folder that a runner is, where it is somebody's to change: not that of a peer of the house.
+fn source(spec: &RunnerSpec, program: &Path) -> Option<(Kind, PathBuf)> {
+    if spec.is_built_in() {
+        return Some((Kind::House, program.to_owned()));
+    }
+    let (_, path) = spec.named.as_ref()?;
+    Kind::of(path).map(|kind| (kind, path.clone()))
+}
+
+/// Keeps the runners whose rows a run has measured.
+pub fn save(
+    name: &str,
+    store: &Path,
+    machine: &Machine,
+    specs: &[RunnerSpec],
+    outcome: &Outcome,
+) -> Result<(), Problem> {
+    if has_failure(&outcome.records) {
+        tell(&format!("baseline `{name}` was not kept: a kernel that fails is nothing to compare with"));
+        return Ok(());
+    }
+    let (shelf, program) = (Shelf::beside(store), places::program()?);
+    let is_measured = |record: &&Record| record.status == Status::Ok && !is_limit(&record.implementation);
+    let measured: Vec<&Record> = outcome.records.iter().filter(is_measured).collect();
+    let mut runners = Vec::new();
+    for spec in specs {
+        let Some(record) = measured.iter().find(|record| record.provenance.runner == spec.name) else {
+            continue;
+        };
+        let Some((kind, path)) = source(spec, &program) else {
+            tell(&format!("`{}` is a peer of the house, and no part of the baseline", spec.name));
+            continue;
+        };
+        let artefact = Artefact::keep(kind, &path, &shelf.vault())
+            .map_err(|error| Problem::own(format!("baseline `{name}`: `{}`: {error}", path.display())))?;
+        let version = record.provenance.runner_version.clone();
+        runners.push(Kept { runner: spec.name.clone(), version, artefact });
+    }
+    if runners.is_empty() {
+        tell(&format!("baseline `{name}` was not kept: nothing was measured that is anybody's to change"));
+        return Ok(());
+    }
+    let count = runners.len();
+    shelf.save(name, &Baseline::new(now(), machine.fingerprint(), runners))?;
+    let what = if count == 1 { "runner".to_owned() } else { "runners".to_owned() };
+    tell(&format!(
+        "baseline `{name}` is kept: {count} {what}; `roofline run --baseline {name}` measures it again"
+    ));
+    Ok(())
+}
+
+/// Adds the runners of a baseline to those that take part, and plans each implementation beside its older self.
+pub fn beside(
+    name: &str,
+    store: &Path,
+    machine: &Machine,
+    lineup: &mut Lineup,
+    plan: &Plan,
+    limits: Limits,
+) -> Result<Vec<Plan>, Problem> {
+    check_name(name, lineup)?;
+    let baseline = Shelf::beside(store).usable(name, &machine.fingerprint())?;
+    let patterns: Vec<String> =
+        plan.cases.iter().flat_map(|planned| &planned.rows).map(|row| row.implementation.clone()).collect();
+    let cases: Vec<_> = plan.cases.iter().map(|planned| planned.case.clone()).collect();
+    let mut plans = Vec::new();
+    for spec in sides(name, &baseline, &Shelf::beside(store).vault())? {
+        let Side { of, spec } = spec;
+        if !lineup.offers.iter().any(|offers| offers.runner == of.runner) {
+            continue;
+        }
+        let side = spec.name.clone();
+        add(lineup, spec, of, name, limits)?;
+        plans.extend(lineup.pairs(&cases, &side, &of.runner, &patterns));
+    }
+    if plans.is_empty() {
+        let has: Vec<String> = baseline.runners.iter().map(|kept| format!("`{}`", kept.runner)).collect();
+        let why = format!("baseline `{name}` has nothing of what is selected");
+        return Err(Problem::nothing(
+            why,
+            format!("it has {}; `--lib`, `--python` and `--runner` name others", has.join(", ")),
+        ));
+    }
+    Ok(plans)
+}
+
+/// A runner of a baseline as one side of a comparison.
+pub struct Side<'a> {
+    pub of: &'a Kept,
+    pub spec: RunnerSpec,
+}
+
+/// The runners of a baseline, called by its name, and by their own too where there are several.
+pub fn sides<'a>(name: &str, baseline: &'a Baseline, vault: &Path) -> Result<Vec<Side<'a>>, Problem> {
+    let tools = tools()?;
+    let side = |of: &'a Kept| {
+        let called =
+            if baseline.runners.len() == 1 { name.to_owned() } else { format!("{name}-{}", of.runner) };
+        let spec = tools.runner(of.artefact.kind, &of.artefact.path(vault));
+        let spec = spec.map_err(|why| damaged(name, &why))?;
+        Ok(Side { of, spec: spec.as_side(&called) })
+    };
+    baseline.runners.iter().map(side).collect()
+}
+
+/// Asks a side what it offers, and adds it to those that take part.
+pub fn add(
+    lineup: &mut Lineup,
+    spec: RunnerSpec,
+    of: &Kept,
+    name: &str,
+    limits: Limits,
+) -> Result<(), Problem> {
+    let hello = ask(&places::program()?, &spec, limits)
+        .map_err(|why| damaged(name, &format!("runner `{}` does not start any more: {why}", of.runner)))?;
+    if hello.version != of.version {
+        let (then, now) = (&of.version, &hello.version);
+        let why =
+            format!("`version` of runner `{}` was {then} when it was kept, and is {now} now", of.runner);
+        return Err(damaged(name, &why));
+    }
+    lineup.offers.push(RunnerOffers::new(&spec.name, hello));
+    lineup.specs.push(spec);
+    Ok(())
+}
+
+fn damaged(name: &str, why: &str) -> Problem {
+    Unusable::Damaged { name: name.to_owned(), why: why.to_owned() }.into()
+}
+
+/// The command that shows a row beside its older self again.
+pub fn reproduce(record: &Record, args: &Measure) -> String {
+    let mut command = format!("roofline run {}", record.case);
+    for file in &args.places.lib {
+        command += &format!(" --lib {}", quoted(&file.display().to_string()));
+    }
+    for file in &args.places.python {
+        command += &format!(" --python {}", quoted(&file.display().to_string()));
+    }
+    for place in &args.places.runner {
+        command += &format!(" --runner {}", quoted(place));
+    }
+    let baseline = args.baseline.as_deref().unwrap_or_default();
+    let own = record
+        .implementation
+        .strip_prefix(&format!("{baseline}/"))
+        .map_or(record.implementation.as_str(), |bare| bare);
+    let pattern = if own.contains('/') { own.to_owned() } else { format!("*/{own}") };
+    command + &format!(" -i {} --baseline {baseline} --seed {}", quoted(&pattern), record.provenance.seed)
+}

@@ -1,0 +1,159 @@
+//! From plans to a table and an exit code: what `run`, `check` and `ab` share.
+
+use crate::args::{EvidenceArg, How, SandboxArg, Show};
+use crate::error::{Problem, tell};
+use crate::places;
+use roofline_conductor::conduct::Finish;
+use roofline_conductor::isolation::Sandbox;
+use roofline_conductor::machine::Machine;
+use roofline_conductor::plan::Plan;
+use roofline_conductor::session::Limits;
+use roofline_conductor::stage::Options;
+use roofline_core::decision::FailOn;
+use roofline_core::record::{Record, Status};
+use roofline_report::{Format, Report, Style};
+use roofline_run::{
+    Lineup, Outcome, Past, Request, Unbegun, fails, half_of_memory, has_failure, roughly, row_budget,
+    secret_seed,
+};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Writes a report in a format.
+type Write = fn(&Report, Style) -> String;
+
+/// What is to be measured, and what is made of it.
+pub struct Take<'a> {
+    pub how: &'a How,
+    pub show: &'a Show,
+    pub write: Write,
+    pub store: &'a Path,
+    pub machine: &'a Machine,
+    pub lineup: Lineup,
+    pub plans: Vec<Plan>,
+    /// Time for one row; `None` measures nothing.
+    pub budget: Option<Duration>,
+    pub fail_on: Option<FailOn>,
+    pub past: Option<Past>,
+    pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
+    /// What to do about rows that are not finished.
+    pub go_on: &'a str,
+}
+
+/// The writer of a format.
+pub fn writer(show: &Show) -> Result<Write, Problem> {
+    let format =
+        Format::find(&show.format).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
+    Ok(format.write)
+}
+
+pub fn budget(how: &How) -> Duration {
+    row_budget(how.budget, how.quick)
+}
+
+pub fn limits(how: &How, machine: &Machine) -> Limits {
+    Limits { patience: how.timeout, memory: how.memory.unwrap_or_else(|| half_of_memory(machine)) }
+}
+
+impl Take<'_> {
+    /// Measures, prints, and says with which code to end; with what came of it, if all rows are finished.
+    pub fn run(self) -> Result<(ExitCode, Option<Outcome>), Problem> {
+        let rows: usize = self.plans.iter().map(Plan::rows).sum();
+        let options = self.options()?;
+        let request = Request {
+            plans: &self.plans,
+            options: &options,
+            machine: self.machine,
+            store: self.store,
+            wait: self.how.wait,
+            past: self.past,
+            reproduce: self.reproduce,
+        };
+        let outcome = match request.run() {
+            Err(Unbegun::Interrupted) => {
+                tell(&Unbegun::Interrupted.to_string());
+                return Ok((ExitCode::from(130), None));
+            }
+            outcome => outcome?,
+        };
+        let report = Report { run: Some(&outcome.run), records: &outcome.records, sort: self.show.sort };
+        super::print(&(self.write)(&report, super::style()))?;
+        let Outcome { records, finished, kept, finish, run } = outcome;
+        kept?;
+        let reached = format!("{finished} of {rows} rows are finished and stored");
+        match finish {
+            Ok(Finish::Complete) if has_nothing(&records) => {
+                tell("nothing was measured: every row is unsupported or refused");
+                Ok((ExitCode::from(5), None))
+            }
+            Ok(Finish::Complete) => {
+                let code = exit_code(&records, self.fail_on);
+                Ok((
+                    code,
+                    Some(Outcome { records, finished, kept: Ok(()), finish: Ok(Finish::Complete), run }),
+                ))
+            }
+            Ok(Finish::OutOfTime) => {
+                tell(&format!("the total budget is spent: {reached}; {}", self.go_on));
+                Ok((exit_code(&records, self.fail_on), None))
+            }
+            Ok(Finish::Interrupted) => {
+                tell(&format!("interrupted: {reached}; {}", self.go_on));
+                Ok((ExitCode::from(130), None))
+            }
+            Err(error) => Err(Problem::own(error.to_string())),
+        }
+    }
+
+    fn options(&self) -> Result<Options, Problem> {
+        let how = self.how;
+        let seed = how.seed.unwrap_or_else(secret_seed);
+        let limits = limits(how, self.machine);
+        Ok(Options {
+            budget: self.budget,
+            total_budget: how.total_budget,
+            quick: how.quick,
+            delta: how.delta / 100.0,
+            fail_on: self.fail_on,
+            sandbox: match how.sandbox {
+                SandboxArg::BestEffort => Sandbox::BestEffort,
+                SandboxArg::Required => Sandbox::Required,
+            },
+            require_held: how.require_evidence == EvidenceArg::Held,
+            ..Options::new(places::program()?, self.lineup.specs.clone(), limits, seed)
+        })
+    }
+}
+
+/// Whether every row says no.
+fn has_nothing(records: &[Record]) -> bool {
+    records.iter().all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
+}
+
+fn exit_code(records: &[Record], fail_on: Option<FailOn>) -> ExitCode {
+    if has_failure(records) {
+        return ExitCode::from(4);
+    }
+    fails(records, fail_on).map_or(ExitCode::SUCCESS, ExitCode::from)
+}
+
+/// The plans, and the time that they will about take.
+pub fn describe(plans: &[Plan], budget: Option<Duration>) -> String {
+    let mut text = String::new();
+    let mut rows = 0;
+    for planned in plans.iter().flat_map(|plan| &plan.cases) {
+        for row in &planned.rows {
+            rows += 1;
+            let note = match row.requires.admits(&planned.case) {
+                _ if row.lacks.is_some() => "  (unsupported)".to_owned(),
+                Err(why) => format!("  (unsupported: {why})"),
+                Ok(()) => String::new(),
+            };
+            text.push_str(&format!("{}@{}{note}\n", planned.case, row.implementation));
+        }
+    }
+    let row = Duration::from_millis(200) + budget.unwrap_or_default();
+    text.push_str(&format!("{rows} rows, about {}\n", roughly(row * rows)));
+    text
+}
