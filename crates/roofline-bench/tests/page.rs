@@ -48,6 +48,7 @@ fn the_page_works() {
     compare.must(0, &["beside `main`", "main/three-loops", "× as fast ["]);
 
     example.changes();
+    example.revisions();
     example.write(&example.files);
     example.habits();
     example.mistakes();
@@ -140,15 +141,20 @@ impl Example {
         let ["cargo", verb, rest @ ..] = &words[..] else { panic!("`{command}` is not for cargo") };
         let mut cargo = Command::new(env!("CARGO"));
         cargo.current_dir(&self.folder).args([verb, "--offline", "--quiet", "--profile", "dev"]).args(rest);
-        cargo
+        self.say(command, cargo)
+    }
+
+    /// What a command says in the environment of these tests.
+    fn say(&self, words: &str, mut command: Command) -> Said {
+        command
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
             .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
             .env("ROOFLINE_LOCK", "roofline-bench-page")
             .env_remove("RUSTFLAGS");
-        let Output { status, stdout, stderr } = cargo.output().expect("cargo starts");
+        let Output { status, stdout, stderr } = command.output().expect("it starts");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Said { command: command.to_owned(), code: status.code(), out: text(stdout), err: text(stderr) }
+        Said { command: words.to_owned(), code: status.code(), out: text(stdout), err: text(stderr) }
     }
 
     /// Kernels that were slowed down, or were not there, since the baseline was kept.
@@ -163,6 +169,45 @@ impl Example {
         self.write(&self.changed("benches/kernels.rs", "\"three-loops\"", "\"renamed\""));
         let said = self.run(&format!("{compare} --fail-on slower"));
         said.must(0, &["softmax/f32/rows=64,cols=1000@mine/renamed  new"]);
+    }
+
+    /// `roofline ab` on revisions of the crate, by the program that stands beside these tests.
+    fn revisions(&self) {
+        let house = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--offline", "-p", "roofline"])
+            .env("CARGO_TARGET_DIR", &self.target)
+            .current_dir(house)
+            .status();
+        assert!(built.is_ok_and(|status| status.success()), "roofline can be built");
+        let mut files = self.files.clone();
+        let words = "[build]\ncargo = [\"--offline\", \"--quiet\", \"--profile\", \"dev\", \"--bench\", \"kernels\"]\n";
+        files.insert("roofline.toml".to_owned(), words.into());
+        self.write(&files);
+        let git = "git -c user.name=A -c user.email=a@example.org";
+        let commit = format!("rm -rf .git && git init -q && {git} add -A && {git} commit -q -m one");
+        self.shell(&commit).must(0, &[]);
+        let ab = "roofline ab HEAD . cols=1000 --quick";
+        self.shell(ab).must(0, &["old/three-loops", "mine/three-loops", "beside `old`"]);
+        let again = "for _ in 0..4 { y.iter_mut().zip(x).for_each(|(y, x)| *y = (x - max).exp()); \
+                     std::hint::black_box(&*y); }\n let scale = ";
+        let slower = &self.changed("src/lib.rs", "let scale = ", again)["src/lib.rs"];
+        fs::write(self.folder.join("src/lib.rs"), slower).expect("a file of the crate");
+        self.shell(ab).must_say(
+            3,
+            &["building `old`", "building `new`", "slower: softmax/f32/rows=64,cols=1000@mine/three-loops"],
+        );
+        self.shell(&format!("{ab} --threads 2")).must_say(2, &["a bench takes SELECT alone"]);
+        self.shell("rm -rf .git .roofline").must(0, &[]);
+    }
+
+    /// A line of shell in the crate, with the program of the tests in the path.
+    fn shell(&self, line: &str) -> Said {
+        let path =
+            format!("{}:{}", self.target.join("debug").display(), std::env::var("PATH").unwrap_or_default());
+        let mut shell = Command::new("bash");
+        shell.args(["-c", line]).current_dir(&self.folder).env("PATH", path).env("CARGO", env!("CARGO"));
+        self.say(line, shell)
     }
 
     /// What Criterion's users write.

@@ -62,7 +62,12 @@ impl Repository {
         let mut git = self.git();
         git.env("GIT_INDEX_FILE", index).env("GIT_WORK_TREE", &files);
         said(git.args(["read-tree", "--reset", "-u", &tree.0]))?;
-        Ok(files.join(&self.below))
+        let below = files.join(&self.below);
+        if below.is_dir() {
+            Ok(below)
+        } else {
+            Err(format!("the revision has no folder `{}`", self.below.display()))
+        }
     }
 }
 
@@ -126,6 +131,8 @@ mod tests {
                 && !new.join(".roofline").exists()
         );
         assert_eq!(read(&new.join("built")), "by a build");
+        let elsewhere = Repository { below: "absent".into(), ..repository.clone() };
+        assert!(elsewhere.check_out(&tree(".").unwrap(), &build).unwrap_err().contains("no folder `absent`"));
         assert!(tree("nothing").unwrap_err().contains("`nothing`"));
         assert!(tree("--help").is_err());
         assert_eq!(read(&top.join("part/kernel.c")), "two", "the working tree is as it was");

@@ -7,21 +7,34 @@ use std::path::{Path, PathBuf};
 pub const FILE: &str = "roofline.toml";
 
 /// A repository's own settings.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
-    #[serde(default)]
     pub build: Option<Build>,
 }
 
 /// How what is measured is built.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Build {
+    /// A line for `sh`, in the folder of the file; and what it makes that is measured: shared libraries, Python files,
+    /// folders with a `runner.toml`, a roofline binary.
+    Command { line: String, artefacts: Vec<PathBuf> },
+    /// More words for `cargo bench --no-run`.
+    Cargo(Vec<String>),
+}
+
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Build {
-    /// For `sh`, in the folder of the file.
-    pub command: String,
-    /// What it makes that is measured: shared libraries, Python files, folders with a `runner.toml`, a roofline binary.
-    pub artefacts: Vec<PathBuf>,
+struct WireProject {
+    build: Option<WireBuild>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WireBuild {
+    command: Option<String>,
+    #[serde(default)]
+    artefacts: Vec<PathBuf>,
+    cargo: Option<Vec<String>>,
 }
 
 /// A mistake in the file, and where.
@@ -49,20 +62,34 @@ impl Project {
             let (line, column) = roofline_core::text::line_and_column(text, at);
             ProjectError::Toml { path: path.to_owned(), line, column, why }
         };
-        let project: Project = toml::from_str(text).map_err(|error| {
+        let wire: WireProject = toml::from_str(text).map_err(|error| {
             toml_error(error.message().to_owned(), error.span().map_or(0, |span| span.start))
         })?;
-        if let Some(build) = &project.build {
-            let at = |word: &str| text.find(word).unwrap_or(0);
-            if build.command.trim().is_empty() {
-                return Err(toml_error("`command` is empty; write what builds".to_owned(), at("command")));
+        let at = |word: &str| text.find(word).unwrap_or(0);
+        let build = match wire.build {
+            None => None,
+            Some(WireBuild { command: Some(line), artefacts, cargo: None }) => {
+                if line.trim().is_empty() {
+                    return Err(toml_error(
+                        "`command` is empty; write what builds".to_owned(),
+                        at("command"),
+                    ));
+                }
+                if artefacts.is_empty() {
+                    let why = "`artefacts` is missing; write what is measured, such as `[\"kernels.so\"]`";
+                    return Err(toml_error(why.to_owned(), at("command")));
+                }
+                Some(Build::Command { line, artefacts })
             }
-            if build.artefacts.is_empty() {
-                let why = "`artefacts` is empty; write what is measured, such as `[\"kernels.so\"]`";
-                return Err(toml_error(why.to_owned(), at("artefacts")));
+            Some(WireBuild { command: None, artefacts, cargo: Some(words) }) if artefacts.is_empty() => {
+                Some(Build::Cargo(words))
             }
-        }
-        Ok(project)
+            Some(_) => {
+                let why = "`[build]` has either `command` and `artefacts`, or `cargo`";
+                return Err(toml_error(why.to_owned(), at("[build]")));
+            }
+        };
+        Ok(Project { build })
     }
 }
 
@@ -82,8 +109,10 @@ mod tests {
         for (text, part) in [
             ("[build]\ncomand = \"make\"\n", "roofline.toml:2:1: unknown field `comand`"),
             ("[build]\ncommand = \" \"\nartefacts = [\"a.so\"]\n", "roofline.toml:2:1: `command` is empty"),
-            ("[build]\ncommand = \"make\"\nartefacts = []\n", "roofline.toml:3:1: `artefacts` is empty"),
-            ("[build]\ncommand = \"make\"\n", "missing field `artefacts`"),
+            ("[build]\ncommand = \"make\"\nartefacts = []\n", "roofline.toml:2:1: `artefacts` is missing"),
+            ("\n[build]\n", "roofline.toml:2:1: `[build]` has either"),
+            ("[build]\ncommand = \"make\"\ncargo = []\n", "`[build]` has either"),
+            ("[policy]\n", "unknown field `policy`"),
             ("build = ", "roofline.toml:1:"),
         ] {
             let why = parse(text).unwrap_err().to_string();

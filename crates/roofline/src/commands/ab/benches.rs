@@ -15,16 +15,17 @@ use std::process::{Command, ExitCode, Stdio};
 pub struct Bench {
     /// Crate and target, as cargo names them.
     name: String,
+    /// From the root, for it is started elsewhere.
     program: PathBuf,
     /// Where cargo starts it.
     folder: PathBuf,
 }
 
 /// Builds the benches of a crate or workspace, and copies those of Roofline to `kept`.
-pub fn build(at: &Path, kept: &Path) -> Result<Vec<Bench>, Problem> {
+pub fn build(at: &Path, more: &[String], kept: &Path) -> Result<Vec<Bench>, Problem> {
     let words = ["bench", "--no-run", "--message-format", "json-render-diagnostics"];
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let output = cargo.args(words).current_dir(at).stderr(Stdio::inherit()).output();
+    let output = cargo.args(words).args(more).current_dir(at).stderr(Stdio::inherit()).output();
     let output = output.and_then(|output| check_output(output, kept));
     let word = kept.file_name().unwrap_or_default().to_string_lossy();
     let (status, lines) = match output {
@@ -38,7 +39,7 @@ pub fn build(at: &Path, kept: &Path) -> Result<Vec<Bench>, Problem> {
         if !is_ours {
             continue;
         }
-        let copy = kept.join(program.file_name().unwrap_or_default());
+        let copy = absolute(&kept.join(program.file_name().unwrap_or_default()))?;
         fs::copy(&program, &copy).map_err(|error| Problem::own(format!("`{}`: {error}", copy.display())))?;
         benches.push(Bench { name, program: copy, folder });
     }
@@ -86,7 +87,7 @@ pub fn run([old, new]: [Vec<Bench>; 2], args: &Ab) -> Result<ExitCode, Problem> 
             continue;
         };
         let mut command = Command::new(&bench.program);
-        command.arg("--bench").arg("--beside").arg(absolute(&older.program)?).args(&options);
+        command.arg("--bench").arg("--beside").arg(&older.program).args(&options);
         let status = command.current_dir(&bench.folder).status();
         let status =
             status.map_err(|error| Problem::own(format!("`{}`: {error}", bench.program.display())))?;

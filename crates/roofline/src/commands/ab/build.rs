@@ -47,13 +47,18 @@ impl Builder {
         let Some(repository) = &self.repository else {
             return Err(Problem::own("the repository is gone"));
         };
-        let at = repository.check_out(tree, &self.folder).map_err(Problem::own)?;
+        let hint = "`old` and `new` are built in the folder that the command is given in";
+        let at = repository.check_out(tree, &self.folder);
+        let at = at.map_err(|why| Problem::usage(format!("side `{word}`: {why}"), hint))?;
         tell(&format!("building `{word}`"));
         let then = Project::read(&at).map_err(of_project)?;
         match then.build.as_ref().or(self.now.build.as_ref()) {
-            Some(build) => self.by_command(build, &at, word),
+            Some(Build::Command { line, artefacts }) => self.by_command(line, artefacts, &at, word),
+            Some(Build::Cargo(words)) => {
+                benches::build(&at, words, &self.folder.join(word)).map(Made::Benches)
+            }
             None if at.join("Cargo.toml").is_file() => {
-                benches::build(&at, &self.folder.join(word)).map(Made::Benches)
+                benches::build(&at, &[], &self.folder.join(word)).map(Made::Benches)
             }
             None => {
                 let hint = format!(
@@ -67,19 +72,16 @@ impl Builder {
         }
     }
 
-    fn by_command(&self, build: &Build, at: &Path, word: &str) -> Result<Made, Problem> {
+    fn by_command(&self, line: &str, artefacts: &[PathBuf], at: &Path, word: &str) -> Result<Made, Problem> {
         let mut command = Command::new("sh");
-        let status = command.args(["-c", &build.command]).current_dir(at).status();
-        check(status, &build.command, word)?;
+        let status = command.args(["-c", line]).current_dir(at).status();
+        check(status, line, word)?;
         let mut runners = Vec::new();
-        for path in &build.artefacts {
+        for path in artefacts {
             let made = at.join(path);
             let shown = path.display();
             let Some(kind) = Kind::of(&made) else {
-                let why = format!(
-                    "`{}` has not made `{shown}`, or it is nothing that can be measured",
-                    build.command
-                );
+                let why = format!("`{line}` has not made `{shown}`, or it is nothing that can be measured");
                 let hint = "artefacts are shared libraries, Python files, folders with a runner.toml, or a roofline binary";
                 return Err(Problem::usage(why, hint));
             };
