@@ -4,6 +4,7 @@ pub use roofline_core::names::{LIMIT, is_limit};
 
 use roofline_core::case::{Case, Device};
 use roofline_core::condition::Condition;
+use roofline_core::operation::own::Declaration;
 use roofline_core::protocol::{Hello, Offer};
 use roofline_core::record::Record;
 
@@ -40,11 +41,14 @@ pub struct RunnerOffers {
     pub runner: String,
     pub devices: Vec<String>,
     pub offers: Vec<Offer>,
+    /// Operations of the user's own that it declares.
+    pub operations: Vec<Declaration>,
 }
 
 impl RunnerOffers {
     pub fn new(runner: &str, hello: Hello) -> RunnerOffers {
-        RunnerOffers { runner: runner.to_owned(), devices: hello.devices, offers: hello.offers }
+        let Hello { devices, offers, operations, .. } = hello;
+        RunnerOffers { runner: runner.to_owned(), devices, offers, operations }
     }
 
     fn has(&self, device: Device) -> bool {
@@ -206,7 +210,8 @@ mod tests {
     fn probes_take_part_where_they_are_named() {
         let offer = |implementation: &str| Offer::new(implementation, "add", &["f32"]);
         let offers = vec![offer("cpu/plain"), offer("limit/traffic-1"), offer("limit/compute-avx2-f32")];
-        let runners = [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers }];
+        let runners =
+            [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers, operations: Vec::new() }];
         let rows = |patterns: &[&str], dtype: &str| -> Vec<String> {
             let case = format!("add/{dtype}/rows=1,cols=1").parse().unwrap();
             let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
@@ -224,7 +229,8 @@ mod tests {
     #[test]
     fn an_offer_without_the_dtype_is_a_row_that_says_so() {
         let offers = vec![Offer::new("numpy/ufunc", "add", &["f32"])];
-        let runners = [RunnerOffers { runner: "numpy".to_owned(), devices: cpu(), offers }];
+        let runners =
+            [RunnerOffers { runner: "numpy".to_owned(), devices: cpu(), offers, operations: Vec::new() }];
         let cases = |dtype: &str| vec![format!("add/{dtype}/rows=1,cols=1").parse().unwrap()];
         let lacks = |dtype| Plan::new(cases(dtype), &runners, &[]).cases[0].rows[0].lacks.clone();
         assert_eq!(lacks("f32"), None);
@@ -239,7 +245,8 @@ mod tests {
             ..Offer::new(name, "rms-norm", &["f32"])
         };
         let offers = vec![offer("mine/any", &["eps"]), offer("mine/one", &[])];
-        let runners = [RunnerOffers { runner: "mine".to_owned(), devices: cpu(), offers }];
+        let runners =
+            [RunnerOffers { runner: "mine".to_owned(), devices: cpu(), offers, operations: Vec::new() }];
         let lacks = |eps: &str| -> Vec<Option<String>> {
             let case = format!("rms-norm/f32/rows=1,cols=1{eps}").parse().unwrap();
             Plan::new(vec![case], &runners, &[]).cases[0].rows.iter().map(|row| row.lacks.clone()).collect()
@@ -255,7 +262,8 @@ mod tests {
             ..Offer::new("torch/eager", "matmul", &[dtype])
         };
         let offers = vec![offer("f32", ""), offer("bf16", "finite"), offer("i8", "m % 2 == 0")];
-        let runners = [RunnerOffers { runner: "torch".to_owned(), devices: cpu(), offers }];
+        let runners =
+            [RunnerOffers { runner: "torch".to_owned(), devices: cpu(), offers, operations: Vec::new() }];
         for (dtype, requires) in [("f32", ""), ("bf16", "finite"), ("i8", "m % 2 == 0")] {
             let case: Case = format!("matmul/{dtype}/m=1,n=1,k=1").parse().unwrap();
             let row = Plan::new(vec![case], &runners, &[]).cases.remove(0).rows.remove(0);
@@ -274,9 +282,11 @@ mod tests {
             runner: "torch".to_owned(),
             devices: vec!["cpu".to_owned(), "cuda:0".to_owned()],
             offers: vec![offer("torch/eager", &["cpu", "cuda"]), offer("torch/formula", &["cpu"])],
+            operations: Vec::new(),
         };
         let offers = vec![offer("cpu/plain", &["cpu"]), offer("limit/traffic-1", &["cpu"])];
-        let runners = [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers }, both];
+        let runners =
+            [RunnerOffers { runner: "cpu".to_owned(), devices: cpu(), offers, operations: Vec::new() }, both];
         let plan = |device: &str| {
             let case = format!("add/f32/rows=1,cols=1/device={device}").parse().unwrap();
             Plan::new(vec![case], &runners, &[]).cases.remove(0)

@@ -16,6 +16,7 @@ mod grid;
 mod order;
 mod plot;
 mod readers;
+mod regressions;
 mod roofline_plot;
 mod roofs;
 mod row;

@@ -139,10 +139,14 @@ impl Artefact {
 
     /// Whether all of it is there as it was kept; else what is not.
     pub fn check(&self, vault: &Path) -> Result<(), String> {
+        // What it says comes from a file that anybody may have written.
+        let main = if self.kind == Kind::Runner { "runner.toml" } else { &self.main };
+        if !self.files.contains_key(main) || self.kind == Kind::Runner && !self.main.is_empty() {
+            return Err("it has not the file that is run".to_owned());
+        }
         let folder = vault.join(self.id());
         for (name, content) in &self.files {
-            // Names come from a file that anybody may have written.
-            if !is_below(name) || !is_below(&self.main) && !self.main.is_empty() {
+            if !is_below(name) {
                 return Err(format!("`{name}` is no name of a kept file"));
             }
             match Content::of(&folder.join(name)) {
@@ -280,9 +284,15 @@ mod tests {
         assert_eq!(told(Some("LIBRARY")), "`mine.so` is another one than was kept");
         assert!(told(None).contains("`mine.so`: No such file"));
         assert_eq!(Artefact::keep(Kind::Library, &file, &vault).unwrap().check(&vault), Ok(()), "kept anew");
-        let mut hostile = kept.clone();
-        hostile.files = BTreeMap::from([("../mine.so".to_owned(), kept.files["mine.so"].clone())]);
-        assert!(hostile.check(&vault).unwrap_err().contains("no name"));
+        let content = kept.files["mine.so"].clone();
+        let hostile = |main: &str, names: &[&str]| {
+            let files = names.iter().map(|name| ((*name).to_owned(), content.clone())).collect();
+            Artefact { main: main.to_owned(), files, ..kept.clone() }.check(&vault).unwrap_err()
+        };
+        assert!(hostile("../mine.so", &["../mine.so"]).contains("no name"));
+        assert!(hostile("/bin/sh", &["/bin/sh"]).contains("no name"));
+        assert!(hostile("../mine.so", &["mine.so"]).contains("the file that is run"));
+        assert!(hostile("mine.so", &[]).contains("the file that is run"));
     }
 
     #[test]

@@ -217,7 +217,8 @@ impl Kept {
     }
 }
 
-fn check_name(name: &str) -> Result<(), Unusable> {
+/// Whether a baseline can have this name.
+pub fn check_name(name: &str) -> Result<(), Unusable> {
     // A name stands before the slash of rows, where `old` and `new` are the sides of `ab`.
     let is_taken = roofline_conductor::runners::RESERVED.contains(&name) || ["old", "new"].contains(&name);
     if is_kebab(name) && !is_taken { Ok(()) } else { Err(Unusable::Name(name.to_owned())) }

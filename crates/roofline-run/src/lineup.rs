@@ -3,6 +3,7 @@
 use roofline_conductor::plan::{Plan, RunnerOffers, matches};
 use roofline_conductor::runners::{RunnerSpec, bare_names};
 use roofline_core::case::Case;
+use roofline_core::protocol::Hello;
 
 /// Runners, and what each offers.
 pub struct Lineup {
@@ -11,6 +12,22 @@ pub struct Lineup {
 }
 
 impl Lineup {
+    /// Adds a runner. An operation of the user's own must mean to it what it means to those that are there.
+    pub fn add(&mut self, spec: RunnerSpec, hello: Hello) -> Result<(), String> {
+        for there in &self.offers {
+            for operation in &there.operations {
+                let same = hello.operations.iter().find(|own| own.name == operation.name);
+                if same.is_some_and(|own| own != operation) {
+                    let (one, other, name) = (&there.runner, &spec.name, &operation.name);
+                    return Err(format!("`{one}` and `{other}` declare the operation `{name}` differently"));
+                }
+            }
+        }
+        self.offers.push(RunnerOffers::new(&spec.name, hello));
+        self.specs.push(spec);
+        Ok(())
+    }
+
     /// Every case with every implementation that one of `patterns` matches.
     pub fn plan(&self, cases: Vec<Case>, patterns: &[String]) -> Plan {
         Plan::new(cases, &self.offers, patterns)

@@ -100,11 +100,11 @@ mod tests {
     #[test]
     fn a_build_is_read_and_mistakes_have_a_place() {
         let parse = |text: &str| Project::parse(text, Path::new("roofline.toml"));
-        let build = parse("[build]\ncommand = \"make\"\nartefacts = [\"a.so\"]\n").unwrap().build.unwrap();
-        assert_eq!(
-            (build.command.as_str(), build.artefacts.as_slice()),
-            ("make", &[PathBuf::from("a.so")][..])
-        );
+        let built = |text: &str| parse(text).unwrap().build;
+        let command = Build::Command { line: "make".to_owned(), artefacts: vec!["a.so".into()] };
+        assert_eq!(built("[build]\ncommand = \"make\"\nartefacts = [\"a.so\"]\n"), Some(command));
+        let cargo = Build::Cargo(vec!["--bench".to_owned(), "kernels".to_owned()]);
+        assert_eq!(built("[build]\ncargo = [\"--bench\", \"kernels\"]\n"), Some(cargo));
         assert_eq!(parse("").unwrap(), Project::default());
         for (text, part) in [
             ("[build]\ncomand = \"make\"\n", "roofline.toml:2:1: unknown field `comand`"),

@@ -6,16 +6,13 @@
 
 use crate::figures;
 use crate::order::shown;
-use crate::row::{Row, provider, worst};
+use crate::regressions::regressions;
+use crate::row::{Row, worst};
 use crate::{Report, Style};
 use roofline_core::case::Cache;
-use roofline_core::decision::{FailOn, flagged};
-use roofline_core::record::{Record, Run, Status};
+use roofline_core::record::Status;
 use roofline_core::verdict::Word;
 use std::fmt::Write;
-
-/// Options of a bench by which a slower row is a regression.
-const BASELINE: [&str; 2] = ["--baseline", "--baseline-lenient"];
 
 pub(super) fn write(report: &Report, _: Style) -> String {
     let regressions = report.run.map_or_else(Vec::new, |run| regressions(run, report.records));
@@ -47,35 +44,6 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         text += "  </testsuite>\n";
     }
     text + "</testsuites>\n"
-}
-
-/// The rows that a run failed on, because it held them against what they were, or was asked to by `--fail-on`. The
-/// record of a run has no other word for it than its command line. With `--against` alone a slower row is an answer, no
-/// regression.
-fn regressions<'a>(run: &Run, records: &'a [Record]) -> Vec<&'a Record> {
-    let words = &run.arguments;
-    let given = |(index, word): (usize, &String)| match word.split_once('=') {
-        Some(("--fail-on", value)) => Some(value.to_owned()),
-        _ => words.get(index + 1).filter(|_| word == "--fail-on").cloned(),
-    };
-    let fail_on = words.iter().enumerate().find_map(given).and_then(|value| value.parse().ok());
-    let has_baseline = |word: &String| {
-        let option = word.split_once('=').map_or(word.as_str(), |(option, _)| option);
-        BASELINE.contains(&option) || word.starts_with("-b")
-    };
-    // Rows of the house are peers in a bench: nobody merges a change of theirs there.
-    let command = words.get(1).map_or("", String::as_str);
-    let is_bench = !["run", "ab"].contains(&command);
-    let own = records.iter().filter(|record| !is_bench || provider(&record.implementation) != "cpu");
-    let is_slower = |record: &&Record| {
-        Row::new(record).against().is_some_and(|comparison| comparison.word == Word::Slower)
-    };
-    match fail_on {
-        Some(what) => flagged(own, what),
-        None if command == "ab" => flagged(own, FailOn::Slower(0.0)),
-        None if words.iter().any(has_baseline) => own.filter(is_slower).collect(),
-        None => Vec::new(),
-    }
 }
 
 /// A row as a test.

@@ -1,7 +1,8 @@
-//! A table in GitHub's Markdown, then a list of the rows that failed.
+//! A table in GitHub's Markdown, then a list of the rows that failed, and of those that a run failed on.
 
 use crate::columns::{STATUS, columns};
 use crate::order::shown;
+use crate::regressions::regressions;
 use crate::row::{LONGEST_STATUS, Row, summary, worst};
 use crate::text::escape;
 use crate::{Report, Style};
@@ -24,7 +25,8 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     }
     text += &format!("{}.\n", summary(&rows));
     let failed: Vec<&Row> = rows.iter().filter(|row| row.has_details(LONGEST_STATUS)).collect();
-    if !failed.is_empty() {
+    let regressed = report.run.map_or_else(Vec::new, |run| regressions(run, report.records));
+    if !failed.is_empty() || !regressed.is_empty() {
         text.push('\n');
     }
     for row in failed {
@@ -39,6 +41,16 @@ pub(super) fn write(report: &Report, _: Style) -> String {
                 text += &format!("; {}", literal(&escape(&pattern.to_string())));
             }
         }
+        if !record.reproduce.is_empty() {
+            text += &format!(". Reproduce: {}", code(&record.reproduce));
+        }
+        text.push('\n');
+    }
+    for record in regressed {
+        let row = Row::new(record);
+        let found = row.against().map_or("not known", |comparison| comparison.word.name());
+        text +=
+            &format!("- {} is {found} beside its hub: {}", code(&record.row()), literal(&row.against_whom()));
         if !record.reproduce.is_empty() {
             text += &format!(". Reproduce: {}", code(&record.reproduce));
         }

@@ -21,6 +21,7 @@ use roofline_conductor::plan::{Plan, RunnerOffers};
 use roofline_conductor::references;
 use roofline_conductor::runners::{RunnerSpec, bare_names};
 use roofline_conductor::session::Limits;
+use roofline_core::operation::own::Declaration;
 use roofline_core::protocol::Hello;
 use roofline_core::record::Record;
 use roofline_run::Lineup;
@@ -88,39 +89,24 @@ fn line_up(
     let mut declared: Vec<(String, Hello)> = Vec::new();
     let mut pairs = Vec::new();
     for (old, new) in sides::pair(old, new)? {
-        let mut names = Vec::new();
-        for (side, word) in [(new, NEW), (old, OLD)] {
-            let name = side.called(word);
-            let spec = side.spec.as_side(&name);
-            let hello = ask(&program, &spec, limits)
+        let names = (old.called(OLD), new.called(NEW));
+        // The new side first: what it declares is what both are judged by.
+        for (side, name) in [(new, &names.1), (old, &names.0)] {
+            let spec = side.spec.as_side(name);
+            let mut hello = ask(&program, &spec, limits)
                 .map_err(|why| Problem::nothing(format!("side `{name}`: {why}"), spec.hint.clone()))?;
-            lineup.offers.push(RunnerOffers::new(&name, hello.clone()));
-            lineup.specs.push(spec);
-            declare(&mut declared, &name, hello)?;
-            names.push(name);
+            let hint = "what is compared must mean the same on both sides";
+            lineup.add(spec, hello.clone()).map_err(|why| Problem::usage(why, hint))?;
+            let is_known =
+                |own: &Declaration| declared.iter().any(|(_, there)| there.operations.contains(own));
+            hello.operations.retain(|own| !is_known(own));
+            declared.push((name.clone(), hello));
         }
-        pairs.extend(names.pop().zip(names.pop()));
+        pairs.push(names);
     }
     references::bring(declared.iter().map(|(runner, hello)| (runner.as_str(), hello)))
         .map_err(|why| Problem::usage(why, "mend it where it is declared"))?;
     Ok((lineup, pairs))
-}
-
-/// Adds the operations of the user's own that a side declares, but for those that another side has declared alike.
-fn declare(declared: &mut Vec<(String, Hello)>, name: &str, mut hello: Hello) -> Result<(), Problem> {
-    for (other, theirs) in declared.iter() {
-        for operation in &theirs.operations {
-            let same = hello.operations.iter().find(|own| own.name == operation.name);
-            if same.is_some_and(|own| own != operation) {
-                let why =
-                    format!("`{other}` and `{name}` declare the operation `{}` differently", operation.name);
-                return Err(Problem::usage(why, "what is compared must mean the same on both sides"));
-            }
-        }
-        hello.operations.retain(|own| !theirs.operations.contains(own));
-    }
-    declared.push((name.to_owned(), hello));
-    Ok(())
 }
 
 /// The names of a runner's implementations, without the side's.

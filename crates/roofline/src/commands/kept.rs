@@ -6,12 +6,12 @@ use crate::{house, places};
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers::ask;
-use roofline_conductor::plan::{Plan, RunnerOffers, is_limit};
+use roofline_conductor::plan::{Plan, is_limit};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_core::record::{Record, Status};
 use roofline_run::artefact::{Artefact, Kind, Tools};
-use roofline_run::baseline::{Baseline, Kept, Shelf, Unusable};
+use roofline_run::baseline::{self, Baseline, Kept, Shelf, Unusable};
 use roofline_run::{Lineup, Outcome, has_failure, now};
 use std::path::{Path, PathBuf};
 
@@ -26,10 +26,7 @@ pub fn check_name(name: &str, lineup: &Lineup) -> Result<(), Problem> {
         let why = format!("a baseline cannot be called `{name}`: a runner is");
         return Err(Problem::usage(why, "choose another name"));
     }
-    match Shelf::beside(Path::new(".")).read(name) {
-        Err(error @ Unusable::Name(_)) => Err(error.into()),
-        _ => Ok(()),
-    }
+    Ok(baseline::check_name(name)?)
 }
 
 /// The file or folder that a runner is, where it is somebody's to change: not that of a peer of the house.
@@ -153,9 +150,7 @@ pub fn add(
             format!("`version` of runner `{}` was {then} when it was kept, and is {now} now", of.runner);
         return Err(damaged(name, &why));
     }
-    lineup.offers.push(RunnerOffers::new(&spec.name, hello));
-    lineup.specs.push(spec);
-    Ok(())
+    lineup.add(spec, hello).map_err(|why| damaged(name, &why))
 }
 
 fn damaged(name: &str, why: &str) -> Problem {

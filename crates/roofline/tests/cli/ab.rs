@@ -1,6 +1,8 @@
 //! `roofline ab`, `run --save` and `--baseline`: one thing beside what it was.
 
+use crate::page::blocks;
 use crate::scene::{Outcome, Scene};
+use std::path::Path;
 use std::process::Command;
 
 const CASE: &str = "add/f32/rows=64,cols=256";
@@ -98,6 +100,27 @@ fn two_python_files_of_one_name_do_too() {
     assert!(row(&outcome, "new/loop").contains("slower"), "{}", outcome.stdout);
 }
 
+/// A file with an operation of its own, and how it is computed.
+fn doubled(formula: &str) -> String {
+    format!(
+        "from roofline_runner import implementation, operation\n\n\n\
+         @operation(\"x[rows, cols] -> y[rows, cols]\", bound=\"{formula}\")\ndef double(x):\n    return 2 * x\n\n\n\
+         @implementation(\"double\", dtypes=[\"f32\"])\ndef loop(job):\n    \
+         x, y = (memory.cast(\"f\") for memory in job.buffers())\n\n    def launch():\n        \
+         y[:] = type(y[:])(memoryview(bytes(x)).cast(\"f\"))\n\n    return launch\n"
+    )
+}
+
+#[test]
+fn an_operation_must_mean_the_same_on_both_sides() {
+    let scene = Scene::away();
+    scene.write("before/mine.py", &doubled("elementwise"));
+    scene.write("after/mine.py", &doubled("exact"));
+    let outcome = scene.call_with_store("ab before/mine.py after/mine.py double/f32/rows=2,cols=3").exits(2);
+    let part = "`new` and `old` declare the operation `double` differently";
+    assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
+}
+
 #[test]
 fn what_was_kept_is_measured_again() {
     let scene = scene();
@@ -176,6 +199,43 @@ fn a_revision_stands_beside_the_working_tree() {
     scene.write("roofline.toml", "[build]\ncommand = \"make\"\nartefacts = [\"mine.so\"]\nwho = 1\n");
     let policy = ab(&format!("main . {CASE}")).exits(2);
     assert!(policy.stderr.contains("roofline.toml:4:1: unknown field `who`"), "{}", policy.stderr);
+}
+
+#[test]
+fn the_page_of_ci_works() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let scene = repository();
+    let block = |path: &str| {
+        let found = blocks(&page).into_iter().find(|block| block.file() == Some(path));
+        found.unwrap_or_else(|| panic!("the page has no {path}")).text
+    };
+    let workflow = block(".github/workflows/roofline.yml");
+    let steps: Vec<&str> = workflow.lines().filter_map(|line| line.trim().strip_prefix("run: ")).collect();
+    let [compare, comment] = steps[..] else { panic!("two steps, not {steps:?}") };
+    // What comments where there is no GitHub.
+    scene.write("bin/gh", "#!/bin/sh\ncat \"$5\" > said.md\n");
+    let step = |select: &str, line: &str| {
+        let words = format!("chmod +x bin/gh; export PATH=$PWD/bin:$PATH BASE=main NUMBER=1 SELECT={select}");
+        scene.shell(&format!("{words}; {line}"))
+    };
+    step(CASE, compare).exits(0);
+    step("matmul", compare).exits(5);
+    scene.write("mine.c", &source(3));
+    step(CASE, compare).exits(3);
+    step(CASE, comment).exits(0);
+    let said = std::fs::read_to_string(scene.path("said.md")).unwrap();
+    let slower = format!("- `{CASE}@new/loop` is slower");
+    assert!(said.contains(&slower) && said.contains("Reproduce: `roofline ab main . "), "{said}");
+    scene.write(".git/hooks/pre-commit", &block(".git/hooks/pre-commit"));
+    let commit = "git -c user.name=A -c user.email=a@example.org commit -q -a -m two";
+    let hook = |line: &str| step(CASE, &format!("chmod +x .git/hooks/pre-commit; {line}"));
+    let stopped = hook(commit).exits(1);
+    assert!(stopped.stderr.contains("slower: "), "{}", stopped.stderr);
+    scene.write("mine.c", &source(1).replace("x[i] + y[i]", "x[i] - y[i]"));
+    step(CASE, compare).exits(4);
+    scene.write("mine.c", &(source(1) + "/* as it was */\n"));
+    hook(commit).exits(0);
 }
 
 #[test]

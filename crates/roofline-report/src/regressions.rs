@@ -1,0 +1,38 @@
+//! Which rows a run failed on, though each of them is right.
+
+use crate::row::{Row, provider};
+use roofline_core::decision::{FailOn, flagged};
+use roofline_core::record::{Record, Run};
+use roofline_core::verdict::Word;
+
+/// Options of a bench by which a slower row is a regression.
+const BASELINE: [&str; 2] = ["--baseline", "--baseline-lenient"];
+
+/// The rows that a run failed on, because it held them against what they were, or was asked to by `--fail-on`. The
+/// record of a run has no other word for it than its command line. With `--against` alone a slower row is an answer, no
+/// regression.
+pub(crate) fn regressions<'a>(run: &Run, records: &'a [Record]) -> Vec<&'a Record> {
+    let words = &run.arguments;
+    let given = |(index, word): (usize, &String)| match word.split_once('=') {
+        Some(("--fail-on", value)) => Some(value.to_owned()),
+        _ => words.get(index + 1).filter(|_| word == "--fail-on").cloned(),
+    };
+    let fail_on = words.iter().enumerate().find_map(given).and_then(|value| value.parse().ok());
+    let has_baseline = |word: &String| {
+        let option = word.split_once('=').map_or(word.as_str(), |(option, _)| option);
+        BASELINE.contains(&option) || word.starts_with("-b")
+    };
+    // Rows of the house are peers in a bench: nobody merges a change of theirs there.
+    let command = words.get(1).map_or("", String::as_str);
+    let is_bench = !["run", "ab"].contains(&command);
+    let own = records.iter().filter(|record| !is_bench || provider(&record.implementation) != "cpu");
+    let is_slower = |record: &&Record| {
+        Row::new(record).against().is_some_and(|comparison| comparison.word == Word::Slower)
+    };
+    match fail_on {
+        Some(what) => flagged(own, what),
+        None if command == "ab" => flagged(own, FailOn::Slower(0.0)),
+        None if words.iter().any(has_baseline) => own.filter(is_slower).collect(),
+        None => Vec::new(),
+    }
+}
