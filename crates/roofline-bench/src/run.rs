@@ -38,7 +38,7 @@ pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mis
     if plans.iter().all(|plan| plan.rows() == 0) {
         // Cargo asks every bench of a workspace by the same filter: nothing to do is no mistake.
         tell("no row is selected; `--list` shows what there is");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(if options.beside.is_some() { ExitCode::from(5) } else { ExitCode::SUCCESS });
     }
     if options.list {
         print(&list(bench, &plans)).map_err(of_output)?;
@@ -237,7 +237,9 @@ impl Measured {
                 "error: {why}\n\nhint: nothing can be judged without it; mend `reference` in the bench"
             ));
         }
-        let has_failed = failure.is_some() || has_failure(&self.0.records);
+        // What the bench was before is nobody's to mend.
+        let is_now = |record: &&Record| options.baseline.as_ref() != Some(&record.provenance.runner);
+        let has_failed = failure.is_some() || has_failure(self.0.records.iter().filter(is_now));
         if let Some(name) = &options.save_baseline {
             if has_failed {
                 tell(&format!(
@@ -304,7 +306,8 @@ fn reproduce(record: &Record, bench: &Checked, options: &Options, home: &Home) -
     let own = format!("{}@{}/{}", record.case, bench.provider, bare(&record.implementation));
     let mut command = format!("cargo bench --bench {} -- --exact {}", home.bench, quoted(&own));
     match &options.baseline {
-        Some(name) => command += &format!(" --baseline {name}"),
+        Some(name) if options.beside.is_none() => command += &format!(" --baseline {name}"),
+        Some(_) => {}
         None if options.only_proves() => command += " --test",
         None => {}
     }

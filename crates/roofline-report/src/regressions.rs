@@ -32,7 +32,7 @@ pub(crate) fn regressions<'a>(run: &Run, records: &'a [Record]) -> Vec<&'a Recor
     match fail_on {
         Some(what) => flagged(own, what),
         None if command == "ab" => flagged(own, FailOn::Slower(0.0)),
-        None if words.iter().any(has_baseline) => own.filter(is_slower).collect(),
+        None if is_bench && words.iter().any(has_baseline) => own.filter(is_slower).collect(),
         None => Vec::new(),
     }
 }

@@ -32,7 +32,7 @@ impl Kind {
         let ending = path.extension().and_then(|ending| ending.to_str());
         match ending {
             _ if path.join("runner.toml").is_file() => Some(Kind::Runner),
-            Some("so") if path.is_file() => Some(Kind::Library),
+            _ if path.is_file() && is_library(path) => Some(Kind::Library),
             Some("py") if path.is_file() => Some(Kind::Python),
             _ if path.is_file() && path.file_name().is_some_and(|name| name == "roofline") => {
                 Some(Kind::House)
@@ -40,6 +40,12 @@ impl Kind {
             _ => None,
         }
     }
+}
+
+/// Whether a file is named as shared libraries are: `mine.so`, `libmine.so.1`.
+fn is_library(path: &Path) -> bool {
+    let name = file_name(path);
+    name.ends_with(".so") || name.contains(".so.")
 }
 
 /// What starts runners, wherever their files lie.
@@ -54,6 +60,8 @@ pub struct Tools {
 impl Tools {
     /// The runner that a file or folder is, to be a side of a comparison.
     pub fn runner(&self, kind: Kind, path: &Path) -> Result<RunnerSpec, String> {
+        // It is started from a folder of its own.
+        let path = &std::path::absolute(path).map_err(|error| format!("`{}`: {error}", path.display()))?;
         match kind {
             // It is a side of a comparison, and called so.
             Kind::Library => RunnerSpec::library(&self.program, "library", path)
@@ -182,7 +190,8 @@ fn file_name(path: &Path) -> String {
 
 /// The folder of a path, and the files in it that belong to the artefact.
 fn parts(kind: Kind, path: &Path) -> io::Result<(PathBuf, Vec<String>)> {
-    let path = path.canonicalize()?;
+    // A link keeps its name: that is what the rest of the artefact knows it by.
+    let path = std::path::absolute(path)?;
     let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
     match kind {
         Kind::Library | Kind::House => Ok((folder, vec![file_name(&path)])),
@@ -304,7 +313,7 @@ mod tests {
             [of("a.so"), of("a.py"), of("roofline")],
             [Some(Kind::Library), Some(Kind::Python), Some(Kind::House)]
         );
-        assert_eq!(of("a.txt"), None);
+        assert_eq!([of("liba.so.1"), of("a.txt")], [Some(Kind::Library), None]);
         write(at, "mine/runner.toml", "");
         assert_eq!(Kind::of(&at.join("mine")), Some(Kind::Runner));
         assert_eq!(Kind::of(&at.join("absent.so")), None);

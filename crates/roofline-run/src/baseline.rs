@@ -1,6 +1,6 @@
 //! Baselines: what a run measured, kept under a name to be measured again beside what comes after it.
 //!
-//! Beside the store lie `baselines/NAME.json`, which says what belongs to a baseline, and `artefacts/`, the files by their
+//! In the store's folder `.roofline` lie `baselines/NAME.json`, which says what belongs to a baseline, and `artefacts/`, the files by their
 //! content: two baselines that share some keep them once.
 
 use crate::artefact::{Artefact, Kind};
@@ -85,7 +85,7 @@ impl Unusable {
 impl Shelf {
     /// The baselines beside a store.
     pub fn beside(store: &Path) -> Shelf {
-        Shelf { folder: store.parent().unwrap_or(Path::new(".")).to_owned() }
+        Shelf { folder: own_folder(store) }
     }
 
     /// Where files lie by their content.
@@ -138,7 +138,15 @@ impl Shelf {
             }
             _ => {}
         }
-        serde_json::from_value(value).map_err(damaged)
+        let baseline: Baseline = serde_json::from_value(value).map_err(damaged)?;
+        let mut names = BTreeSet::new();
+        match baseline.runners.iter().find(|kept| !is_kebab(&kept.runner) || !names.insert(&kept.runner)) {
+            Some(kept) => {
+                let why = format!("a runner is called {:?}, or two are", kept.runner);
+                Err(Unusable::Damaged { name: name.to_owned(), why })
+            }
+            None => Ok(baseline),
+        }
     }
 
     /// A baseline that can be measured on this machine: all of its files are there as they were kept.
@@ -177,7 +185,9 @@ impl Shelf {
             used.extend(baseline.runners.iter().map(|kept| kept.artefact.id()));
         }
         for entry in fs::read_dir(self.vault()).into_iter().flatten().flatten() {
-            if !used.contains(entry.file_name().to_string_lossy().as_ref()) {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_content = name.len() == 16 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+            if is_content && !used.contains(&name) {
                 // What is left behind takes room and does no harm.
                 let _ = fs::remove_dir_all(entry.path());
             }
@@ -215,6 +225,15 @@ impl Kept {
             Kind::House => "kernels of the house",
         }
     }
+}
+
+/// The folder `.roofline` beside a store, or the one that it lies in: nobody else keeps anything there. From the root, for
+/// what lies there is started from elsewhere.
+pub fn own_folder(store: &Path) -> PathBuf {
+    const NAME: &str = ".roofline";
+    let beside = store.parent().unwrap_or(Path::new("."));
+    let own = if beside.ends_with(NAME) { beside.to_owned() } else { beside.join(NAME) };
+    std::path::absolute(&own).unwrap_or(own)
 }
 
 /// Whether a baseline can have this name.
@@ -276,6 +295,7 @@ mod tests {
         for (text, part) in [
             (text.replace("\"schema\": 1", "\"schema\": 9"), "its schema is 9"),
             (text.replace("\"saved\"", "\"kept\""), "unknown field `kept`"),
+            (text.replace("\"runner\": \"mine\"", "\"runner\": \"a\\u001bb\""), "a runner is called"),
             (text[..40].to_owned(), "EOF"),
             (String::new(), "EOF"),
         ] {

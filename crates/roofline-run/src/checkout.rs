@@ -26,14 +26,12 @@ pub const WORKING_TREE: &str = ".";
 impl Repository {
     /// The repository of a folder, if there is one.
     pub fn of(folder: &Path) -> Option<Repository> {
-        let ask = |what: &str| said(Command::new("git").arg("-C").arg(folder).args(["rev-parse", what])).ok();
+        let ask = |what: &str| said(git(folder).args(["rev-parse", what])).ok();
         Some(Repository { top: ask("--show-toplevel")?.into(), below: ask("--show-prefix")?.into() })
     }
 
     fn git(&self) -> Command {
-        let mut git = Command::new("git");
-        git.arg("-C").arg(&self.top);
-        git
+        git(&self.top)
     }
 
     /// The files of a revision, or of the working tree with all that git does not ignore.
@@ -46,10 +44,15 @@ impl Repository {
         }
         std::fs::create_dir_all(scratch).map_err(|error| error.to_string())?;
         // An index of our own: what the user has staged is not touched.
-        let index = std::path::absolute(scratch.join("index-of-now")).map_err(|error| error.to_string())?;
+        let index = scratch.join(format!("index-of-now.{}", std::process::id()));
+        let index = std::path::absolute(index).map_err(|error| error.to_string())?;
         let with_index = |words: &[&str]| said(self.git().env("GIT_INDEX_FILE", &index).args(words));
-        with_index(&["add", "--all", "--", ":/", ":(exclude,top,glob)**/.roofline/**"])?;
-        with_index(&["write-tree"]).map(Tree)
+        // What is tracked belongs to it, also where it is ignored. A repository without a commit tracks nothing.
+        let _ = with_index(&["read-tree", "HEAD"]);
+        let added = with_index(&["add", "--all", "--", ":/", ":(exclude,top,glob)**/.roofline/**"]);
+        let tree = added.and_then(|_| with_index(&["write-tree"])).map(Tree);
+        let _ = std::fs::remove_file(&index);
+        tree
     }
 
     /// Puts the files of a tree, and of it alone, into a folder; what a build has left there stays. Answers with the
@@ -69,6 +72,21 @@ impl Repository {
             Err(format!("the revision has no folder `{}`", self.below.display()))
         }
     }
+}
+
+/// Git in a folder, and nowhere else: not in the repository of a hook that this is started by.
+fn git(folder: &Path) -> Command {
+    let mut git = Command::new("git");
+    forget_repository(&mut git).args(["-c", "submodule.recurse=false", "-C"]).arg(folder);
+    git
+}
+
+/// Lets a command see none of what git tells its hooks.
+pub fn forget_repository(command: &mut Command) -> &mut Command {
+    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"] {
+        command.env_remove(name);
+    }
+    command
 }
 
 /// What a command said on standard output; else the last of what it said on standard error.
@@ -102,10 +120,13 @@ mod tests {
         let (top, build) = (folder.path().join("repository"), folder.path().join("build"));
         fs::create_dir_all(top.join("part/.roofline")).unwrap();
         git(&top, &["init", "--quiet"]);
-        for (name, text) in [(".gitignore", "ignored\n"), ("part/kernel.c", "one"), ("gone.c", "old")] {
+        fs::write(top.join("tracked.log"), "kept").unwrap();
+        for (name, text) in [(".gitignore", "ignored\n*.log\n"), ("part/kernel.c", "one"), ("gone.c", "old")]
+        {
             fs::write(top.join(name), text).unwrap();
         }
         git(&top, &["add", "--all"]);
+        git(&top, &["add", "--force", "tracked.log"]);
         git(&top, &["commit", "--quiet", "--message", "one"]);
         for (name, text) in
             [("part/kernel.c", "two"), ("fresh.c", "new"), ("ignored", "x"), ("part/.roofline/db", "x")]
@@ -130,7 +151,10 @@ mod tests {
                 && !new.join("../ignored").exists()
                 && !new.join(".roofline").exists()
         );
-        assert_eq!(read(&new.join("built")), "by a build");
+        assert_eq!(
+            (read(&new.join("built")), read(&new.join("../tracked.log"))),
+            ("by a build".into(), "kept".into())
+        );
         let elsewhere = Repository { below: "absent".into(), ..repository.clone() };
         assert!(elsewhere.check_out(&tree(".").unwrap(), &build).unwrap_err().contains("no folder `absent`"));
         assert!(tree("nothing").unwrap_err().contains("`nothing`"));

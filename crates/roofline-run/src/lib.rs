@@ -57,9 +57,9 @@ pub fn row_budget(asked: Duration, quick: bool) -> Duration {
 }
 
 /// Whether a row failed. A probe that failed is no row's failure; the rows that lack their limit say so.
-pub fn has_failure(records: &[Record]) -> bool {
-    let is_row = |record: &&Record| !plan::is_limit(&record.implementation);
-    records.iter().filter(is_row).any(|record| record.status.is_failure())
+pub fn has_failure<'a>(records: impl IntoIterator<Item = &'a Record>) -> bool {
+    let mut rows = records.into_iter().filter(|record| !plan::is_limit(&record.implementation));
+    rows.any(|record| record.status.is_failure())
 }
 
 /// The exit code of a run whose rows are all well, if it was asked to fail on what is among them; says on which.
@@ -70,10 +70,11 @@ pub fn fails<'a>(records: impl IntoIterator<Item = &'a Record>, fail_on: Option<
     for record in &flagged {
         terminal::tell(&format!("{what}: {}", record.row()));
     }
-    let is_flagged = |record: &Record| flagged.iter().any(|own| std::ptr::eq(*own, record));
-    let was_taken_again =
-        |record: &&&Record| record.rounds.as_ref().is_some_and(|rounds| rounds.before.is_some());
-    for record in records.iter().filter(was_taken_again).filter(|record| !is_flagged(record)) {
+    let is_refuted = |record: &&&Record| {
+        let rounds = record.rounds.as_ref().filter(|rounds| rounds.before.is_some());
+        rounds.is_some_and(|rounds| !decision::calls_for_more(rounds, what))
+    };
+    for record in records.iter().filter(is_refuted) {
         terminal::tell(&format!("{what} at first, and not when it was measured again: {}", record.row()));
     }
     if let Some(word) = decision::one_way(records).filter(|_| !flagged.is_empty()) {

@@ -33,6 +33,10 @@ impl RunnerSpec {
         self
     }
 
+    pub fn is_side(&self) -> bool {
+        self.is_side
+    }
+
     /// What a side calls an implementation in the run, and what the runner itself does.
     pub(crate) fn names(&self, hello: &Hello) -> Vec<(String, String)> {
         let named = |(own, bare): (&str, String)| (format!("{}/{bare}", self.name), own.to_owned());

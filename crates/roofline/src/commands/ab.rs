@@ -9,6 +9,7 @@ mod benches;
 mod build;
 mod sides;
 
+use self::build::Builder;
 use self::sides::{Both, Given, Side};
 use crate::args::Ab;
 use crate::commands::take::{self, Take};
@@ -38,7 +39,9 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
     let write = take::writer(&args.show)?;
     let machine = Machine::read();
     let given = [Given::of(&args.old, args)?, Given::of(&args.new, args)?];
-    let [old, new] = match sides::make(&given, args, &machine)? {
+    // As long as the builder is there, nobody else builds where what is measured lies.
+    let builder = Builder::new(&given, args)?;
+    let [old, new] = match sides::make(&given, &builder, args, &machine)? {
         Both::Runners(sides) => sides,
         Both::Benches(sides) => return benches::run(sides, args),
     };
@@ -51,6 +54,10 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
         return Err(nothing_selected(&lineup, &pairs));
     }
     tell_apart(&lineup, &pairs);
+    if !plans.iter().flat_map(|plan| &plan.cases).any(|planned| planned.rows.len() > 1) {
+        let hint = "what is compared has one name on both sides; `roofline run` measures one alone";
+        return Err(Problem::nothing("there is nothing to compare: the old side has none of it", hint));
+    }
     let budget = Some(take::budget(&args.how));
     if args.dry_run {
         crate::commands::print(&take::describe(&plans, budget))?;
@@ -65,13 +72,14 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
         machine: &machine,
         lineup,
         plans,
+        older: pairs.into_iter().map(|(old, _)| old).collect(),
         budget,
         fail_on: Some(args.fail_on),
         past: None,
         reproduce: Some(&again),
         go_on: "the same command begins anew",
     };
-    take.run().map(|(code, _)| code)
+    take.run().map(|(code, _)| ExitCode::from(code))
 }
 
 /// Everybody who takes part, and the names of the two that belong together.
@@ -95,6 +103,13 @@ fn line_up(
             let spec = side.spec.as_side(name);
             let mut hello = ask(&program, &spec, limits)
                 .map_err(|why| Problem::nothing(format!("side `{name}`: {why}"), spec.hint.clone()))?;
+            if let Some(then) = side.version.as_ref().filter(|then| **then != hello.version) {
+                let why = format!(
+                    "side `{name}`: its `version` was {then} when it was kept, and is {} now",
+                    hello.version
+                );
+                return Err(Problem::usage(why, "keep it again by `roofline run --save`"));
+            }
             let hint = "what is compared must mean the same on both sides";
             lineup.add(spec, hello.clone()).map_err(|why| Problem::usage(why, hint))?;
             let is_known =

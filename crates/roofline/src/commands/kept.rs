@@ -12,7 +12,7 @@ use roofline_conductor::session::Limits;
 use roofline_core::record::{Record, Status};
 use roofline_run::artefact::{Artefact, Kind, Tools};
 use roofline_run::baseline::{self, Baseline, Kept, Shelf, Unusable};
-use roofline_run::{Lineup, Outcome, has_failure, now};
+use roofline_run::{Lineup, has_failure, now};
 use std::path::{Path, PathBuf};
 
 /// What starts runners, from this binary.
@@ -38,46 +38,76 @@ fn source(spec: &RunnerSpec, program: &Path) -> Option<(Kind, PathBuf)> {
     Kind::of(path).map(|kind| (kind, path.clone()))
 }
 
-/// Keeps the runners whose rows a run has measured.
-pub fn save(
-    name: &str,
-    store: &Path,
-    machine: &Machine,
-    specs: &[RunnerSpec],
-    outcome: &Outcome,
-) -> Result<(), Problem> {
-    if has_failure(&outcome.records) {
-        tell(&format!("baseline `{name}` was not kept: a kernel that fails is nothing to compare with"));
-        return Ok(());
-    }
+/// What a run is about to measure, kept before it does: it may be built anew meanwhile.
+pub struct Keeping {
+    shelf: Shelf,
+    artefacts: Vec<(RunnerSpec, Kind, PathBuf, Artefact)>,
+}
+
+/// Keeps the files of the runners that a plan has rows of.
+pub fn keep(name: &str, store: &Path, specs: &[RunnerSpec], plan: &Plan) -> Result<Keeping, Problem> {
     let (shelf, program) = (Shelf::beside(store), places::program()?);
-    let is_measured = |record: &&Record| record.status == Status::Ok && !is_limit(&record.implementation);
-    let measured: Vec<&Record> = outcome.records.iter().filter(is_measured).collect();
-    let mut runners = Vec::new();
-    for spec in specs {
-        let Some(record) = measured.iter().find(|record| record.provenance.runner == spec.name) else {
-            continue;
-        };
+    let has_rows = |spec: &&RunnerSpec| {
+        let mut rows = plan.cases.iter().flat_map(|planned| &planned.rows);
+        rows.any(|row| row.runner == spec.name && !is_limit(&row.implementation))
+    };
+    let mut artefacts = Vec::new();
+    for spec in specs.iter().filter(has_rows) {
         let Some((kind, path)) = source(spec, &program) else {
             tell(&format!("`{}` is a peer of the house, and no part of the baseline", spec.name));
             continue;
         };
-        let artefact = Artefact::keep(kind, &path, &shelf.vault())
-            .map_err(|error| Problem::own(format!("baseline `{name}`: `{}`: {error}", path.display())))?;
-        let version = record.provenance.runner_version.clone();
-        runners.push(Kept { runner: spec.name.clone(), version, artefact });
+        let artefact = kept(name, kind, &path, &shelf)?;
+        artefacts.push((spec.clone(), kind, path, artefact));
     }
-    if runners.is_empty() {
-        tell(&format!("baseline `{name}` was not kept: nothing was measured that is anybody's to change"));
-        return Ok(());
+    if artefacts.is_empty() {
+        let why =
+            format!("baseline `{name}` cannot be kept: nothing is measured that is anybody's to change");
+        return Err(Problem::usage(
+            why,
+            "peers such as numpy are measured as they are; `--lib` and others bring your own",
+        ));
     }
-    let count = runners.len();
-    shelf.save(name, &Baseline::new(now(), machine.fingerprint(), runners))?;
-    let what = if count == 1 { "runner".to_owned() } else { "runners".to_owned() };
-    tell(&format!(
-        "baseline `{name}` is kept: {count} {what}; `roofline run --baseline {name}` measures it again"
-    ));
-    Ok(())
+    Ok(Keeping { shelf, artefacts })
+}
+
+fn kept(name: &str, kind: Kind, path: &Path, shelf: &Shelf) -> Result<Artefact, Problem> {
+    Artefact::keep(kind, path, &shelf.vault())
+        .map_err(|error| Problem::own(format!("baseline `{name}`: `{}`: {error}", path.display())))
+}
+
+impl Keeping {
+    /// Gives what was measured its name.
+    pub fn save(self, name: &str, machine: &Machine, records: &[Record]) -> Result<(), Problem> {
+        if has_failure(records) {
+            tell(&format!("baseline `{name}` was not kept: a kernel that fails is nothing to compare with"));
+            return Ok(());
+        }
+        let is_measured = |record: &&Record| record.status == Status::Ok && !is_limit(&record.implementation);
+        let measured: Vec<&Record> = records.iter().filter(is_measured).collect();
+        let mut runners = Vec::new();
+        for (spec, kind, path, artefact) in self.artefacts {
+            let Some(record) = measured.iter().find(|record| record.provenance.runner == spec.name) else {
+                continue;
+            };
+            if kept(name, kind, &path, &self.shelf)? != artefact {
+                let why = format!(
+                    "baseline `{name}` was not kept: `{}` has changed during the run",
+                    path.display()
+                );
+                return Err(Problem::own(why).with_hint("run it again, and leave the file alone meanwhile"));
+            }
+            let version = record.provenance.runner_version.clone();
+            runners.push(Kept { runner: spec.name, version, artefact });
+        }
+        let count = runners.len();
+        self.shelf.save(name, &Baseline::new(now(), machine.fingerprint(), runners))?;
+        let what = if count == 1 { "runner" } else { "runners" };
+        tell(&format!(
+            "baseline `{name}` is kept: {count} {what}; `roofline run --baseline {name}` measures it again"
+        ));
+        Ok(())
+    }
 }
 
 /// Adds the runners of a baseline to those that take part, and plans each implementation beside its older self.
@@ -94,6 +124,13 @@ pub fn beside(
     let patterns: Vec<String> =
         plan.cases.iter().flat_map(|planned| &planned.rows).map(|row| row.implementation.clone()).collect();
     let cases: Vec<_> = plan.cases.iter().map(|planned| planned.case.clone()).collect();
+    for offers in &lineup.offers {
+        let has_rows =
+            plan.cases.iter().flat_map(|planned| &planned.rows).any(|row| row.runner == offers.runner);
+        if has_rows && !baseline.runners.iter().any(|kept| kept.runner == offers.runner) {
+            tell(&format!("baseline `{name}` has no runner `{}`: its rows are left out", offers.runner));
+        }
+    }
     let mut plans = Vec::new();
     for spec in sides(name, &baseline, &Shelf::beside(store).vault())? {
         let Side { of, spec } = spec;
@@ -170,10 +207,8 @@ pub fn reproduce(record: &Record, args: &Measure) -> String {
         command += &format!(" --runner {}", quoted(place));
     }
     let baseline = args.baseline.as_deref().unwrap_or_default();
-    let own = record
-        .implementation
-        .strip_prefix(&format!("{baseline}/"))
-        .map_or(record.implementation.as_str(), |bare| bare);
-    let pattern = if own.contains('/') { own.to_owned() } else { format!("*/{own}") };
+    let (provider, bare) = record.implementation.split_once('/').unwrap_or_default();
+    let is_older = provider == baseline || provider.starts_with(&format!("{baseline}-"));
+    let pattern = if is_older { format!("*/{bare}") } else { record.implementation.clone() };
     command + &format!(" -i {} --baseline {baseline} --seed {}", quoted(&pattern), record.provenance.seed)
 }

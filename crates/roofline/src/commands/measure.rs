@@ -106,6 +106,9 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     if let Some(name) = &args.save {
         kept::check_name(name, &lineup)?;
     }
+    let to_keep = args.save.as_ref().filter(|_| !args.dry_run);
+    let keeping =
+        to_keep.map(|name| kept::keep(name, &args.places.store, &lineup.specs, &plan)).transpose()?;
     let plans = match &args.baseline {
         Some(name) => kept::beside(name, &args.places.store, &machine, &mut lineup, &plan, limits)?,
         None => vec![plan],
@@ -121,6 +124,7 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         write,
         store: &args.places.store,
         machine: &machine,
+        older: lineup.specs.iter().filter(|spec| spec.is_side()).map(|spec| spec.name.clone()).collect(),
         lineup,
         plans,
         budget,
@@ -129,12 +133,12 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         reproduce: args.baseline.as_ref().map(|_| &again as &dyn Fn(&Record) -> String),
         go_on: "`roofline run --resume` goes on from there",
     };
-    let specs = take.lineup.specs.clone();
-    let (code, outcome) = take.run()?;
-    if let (Some(name), Some(outcome)) = (&args.save, outcome) {
-        kept::save(name, &args.places.store, &machine, &specs, &outcome)?;
+    let (code, records) = take.run()?;
+    // What a run has failed by is nothing to compare with from now on.
+    if let (Some(name), Some(keeping), Some(records), 0 | 4) = (&args.save, keeping, records, code) {
+        keeping.save(name, &machine, &records)?;
     }
-    Ok(code)
+    Ok(ExitCode::from(code))
 }
 
 /// The places of runners, with that of the provider that rows are compared with.

@@ -135,11 +135,23 @@ fn what_was_kept_is_measured_again() {
     row(&outcome, "main/loop");
     let named = scene.call_with_store(&format!("ab main ./mine.so {CASE} --quick")).exits(3);
     row(&named, "old/loop");
+    // With the kernels of the house beside it, at a store that is named as people do.
+    let both =
+        |rest: &str| scene.call(&format!("run {CASE} --lib ./mine.so -i mine/*,cpu/plain --quick {rest}"));
+    both("--save both").exits(0);
+    let outcome = both("--baseline both").exits(0);
+    assert!(
+        outcome.stdout.contains("both-cpu/plain") && outcome.stdout.contains("both-mine/loop"),
+        "{}",
+        outcome.stdout
+    );
+    scene.call(&format!("ab both ./mine.so {CASE} --quick")).exits(0);
+    scene.call("baselines remove both").exits(0);
     let listed = scene.call_with_store("baselines").exits(0).stdout;
     assert!(listed.starts_with("main ") && listed.contains("mine: library, 1"), "{listed}");
     let absent = run("--baseline man").exits(2);
     assert!(absent.stderr.contains("did you mean `main`"), "{}", absent.stderr);
-    let artefacts = scene.path("artefacts");
+    let artefacts = scene.path(".roofline/artefacts");
     let file = std::fs::read_dir(&artefacts).unwrap().next().unwrap().unwrap().path().join("mine.so");
     let bytes = std::fs::read(&file).unwrap();
     std::fs::write(&file, &bytes[..100]).unwrap();
@@ -192,7 +204,21 @@ fn a_revision_stands_beside_the_working_tree() {
     scene.write("mine.c", &source(1).replace("x[i] + y[i]", "x[i] - y[i]"));
     let wrong = ab(&format!("HEAD . {CASE}")).exits(4);
     assert!(row(&wrong, "new/loop").contains("wrong"), "{}", wrong.stdout);
+    // Mended: what it was is nobody's to mend.
+    let mended = "git -c user.name=A -c user.email=a@example.org commit -q -a -m wrong";
+    scene.shell(mended).exits(0);
+    scene.write("mine.c", &source(1));
+    let outcome = ab(&format!("HEAD . {CASE}")).exits(0);
+    assert!(outcome.stderr.contains("old/loop: wrong; nothing is compared with it"), "{}", outcome.stderr);
+    scene.shell("git reset -q --soft HEAD~1").exits(0);
     ab("main . matmul").exits(5);
+    scene.write("mine.c", &source(1).replace("\"loop\"", "\"renamed\""));
+    let renamed = ab(&format!("HEAD . {CASE}")).exits(5);
+    assert!(renamed.stderr.contains("`new/renamed` is new"), "{}", renamed.stderr);
+    scene.write("Makefile", "other.so: mine.c\n\tcc -O1 -shared -fPIC -o other.so mine.c\n");
+    let stale = ab(&format!("HEAD . {CASE}")).exits(2);
+    assert!(stale.stderr.contains("has not made `mine.so`"), "{}", stale.stderr);
+    scene.shell("git checkout -q HEAD -- Makefile").exits(0);
     scene.write("mine.c", "this is no C");
     let broken = ab(&format!("main . {CASE}")).exits(2);
     assert!(broken.stderr.contains("`new` cannot be built: `make` ended with"), "{}", broken.stderr);

@@ -1,13 +1,13 @@
 //! Benches of a Rust crate: each binary is its own conductor, and has a way to be compared with another build of itself.
 
 use super::build::check;
-use crate::args::{Ab, Select};
+use crate::args::{Ab, EvidenceArg, SandboxArg, Select};
 use crate::error::{Problem, tell};
 use roofline_conductor::sys::signals;
 use roofline_run::BENCH_MARK;
+use roofline_run::checkout::forget_repository;
 use serde_json::Value;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -25,14 +25,21 @@ pub struct Bench {
 pub fn build(at: &Path, more: &[String], kept: &Path) -> Result<Vec<Bench>, Problem> {
     let words = ["bench", "--no-run", "--message-format", "json-render-diagnostics"];
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let output = cargo.args(words).args(more).current_dir(at).stderr(Stdio::inherit()).output();
-    let output = output.and_then(|output| check_output(output, kept));
+    fs::create_dir_all(kept).map_err(|error| Problem::own(format!("`{}`: {error}", kept.display())))?;
+    let output = forget_repository(&mut cargo)
+        .args(words)
+        .args(more)
+        .current_dir(at)
+        .stderr(Stdio::inherit())
+        .output();
     let word = kept.file_name().unwrap_or_default().to_string_lossy();
-    let (status, lines) = match output {
-        Ok((status, lines)) => (Ok(status), lines),
+    let (status, said) = match output {
+        Ok(output) => (Ok(output.status), output.stdout),
         Err(error) => (Err(error), Vec::new()),
     };
     check(status, "cargo bench --no-run", &word)?;
+    let said = String::from_utf8_lossy(&said);
+    let lines: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let mut benches = Vec::new();
     for (name, program, folder) in lines.iter().filter_map(executable) {
         let is_ours = fs::read(&program).is_ok_and(|bytes| contains(&bytes, BENCH_MARK.as_bytes()));
@@ -51,16 +58,6 @@ pub fn build(at: &Path, more: &[String], kept: &Path) -> Result<Vec<Bench>, Prob
     Ok(benches)
 }
 
-/// What cargo said, line by line; the folder for copies is made on the way.
-fn check_output(
-    output: std::process::Output,
-    kept: &Path,
-) -> io::Result<(std::process::ExitStatus, Vec<Value>)> {
-    fs::create_dir_all(kept)?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    Ok((output.status, text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()))
-}
-
 /// The bench that a line of cargo's is about: its name, its binary, and the folder of its crate.
 fn executable(line: &Value) -> Option<(String, PathBuf, PathBuf)> {
     let target = &line["target"];
@@ -68,8 +65,8 @@ fn executable(line: &Value) -> Option<(String, PathBuf, PathBuf)> {
     let manifest = Path::new(line["manifest_path"].as_str()?);
     let folder = manifest.parent()?;
     let program = line["executable"].as_str().filter(|_| is_bench)?;
-    let package = folder.file_name().unwrap_or_default().to_string_lossy();
-    Some((format!("{package}/{}", target["name"].as_str()?), program.into(), folder.to_owned()))
+    let package = line["package_id"].as_str()?;
+    Some((format!("{} of {package}", target["name"].as_str()?), program.into(), folder.to_owned()))
 }
 
 fn contains(bytes: &[u8], words: &[u8]) -> bool {
@@ -109,13 +106,12 @@ fn absolute(path: &Path) -> Result<PathBuf, Problem> {
     std::path::absolute(path).map_err(|error| Problem::own(format!("`{}`: {error}", path.display())))
 }
 
-/// The code that says most: mistakes and failures of our own first, then a row that failed, then one that is slower.
+/// The code that says most: mistakes and failures of our own first, then a row that failed, then one that is slower; that
+/// nothing was selected is said where that holds for all.
 fn worst(codes: &[u8]) -> u8 {
-    [130, 1, 2, 4, 3, 5]
-        .into_iter()
-        .find(|code| codes.contains(code))
-        .or(codes.iter().copied().max())
-        .unwrap_or(0)
+    let other = codes.iter().copied().find(|code| !matches!(code, 0..=5 | 130));
+    let first = other.or_else(|| [130, 1, 2, 4, 3, 0, 5].into_iter().find(|code| codes.contains(code)));
+    first.unwrap_or(0)
 }
 
 /// The words of `ab` in those of a bench.
@@ -134,6 +130,16 @@ fn options(args: &Ab) -> Result<Vec<String>, Problem> {
         ));
     }
     let how = &args.how;
+    let asks_more = how.total_budget.is_some()
+        || how.memory.is_some()
+        || how.wait.is_some()
+        || how.sandbox == SandboxArg::Required
+        || how.require_evidence == EvidenceArg::Held;
+    if asks_more {
+        let why = "a bench takes none of `--total-budget`, `--memory`, `--wait`, `--sandbox` and `--require-evidence`";
+        let hint = "leave it out, or build a shared library by `[build]` of roofline.toml";
+        return Err(Problem::usage(why, hint));
+    }
     let mut words = vec![
         "--fail-on".to_owned(),
         args.fail_on.words(),
@@ -163,13 +169,13 @@ mod tests {
     #[test]
     fn benches_are_told_from_what_cargo_says() {
         let line = json!({
-            "reason": "compiler-artifact", "manifest_path": "/crates/mine/Cargo.toml",
+            "reason": "compiler-artifact", "package_id": "mine", "manifest_path": "/crates/mine/Cargo.toml",
             "target": {"kind": ["bench"], "name": "kernels"}, "executable": "/target/kernels-0123",
         });
         let (name, program, folder) = executable(&line).unwrap();
         assert_eq!(
             (name.as_str(), program, folder),
-            ("mine/kernels", "/target/kernels-0123".into(), "/crates/mine".into())
+            ("kernels of mine", "/target/kernels-0123".into(), "/crates/mine".into())
         );
         for other in [json!({}), json!({"reason": "build-finished"}), json!({"target": {"kind": ["lib"]}})] {
             assert!(executable(&other).is_none());
@@ -182,5 +188,6 @@ mod tests {
     #[test]
     fn the_code_that_says_most_is_taken() {
         assert_eq!([worst(&[0, 3, 4]), worst(&[0, 3]), worst(&[0, 0]), worst(&[3, 130])], [4, 3, 0, 130]);
+        assert_eq!([worst(&[5, 0]), worst(&[5, 5]), worst(&[3, 101])], [0, 5, 101]);
     }
 }

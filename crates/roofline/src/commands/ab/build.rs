@@ -6,22 +6,26 @@ use crate::args::Ab;
 use crate::error::{Problem, tell};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_run::artefact::{Artefact, Kind};
-use roofline_run::checkout::{Repository, Tree};
+use roofline_run::baseline::own_folder;
+use roofline_run::checkout::{Repository, Tree, forget_repository};
 use roofline_run::project::{Build, FILE, Project, ProjectError};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// What one side is made of: runners with what tells them apart, or benches.
+/// A runner: what tells it from others of its side, what it said of itself when it was kept, and how to start it.
+pub type Runner = (String, Option<String>, RunnerSpec);
+
+/// What one side is made of.
 pub enum Made {
-    Runners(Vec<(String, RunnerSpec)>),
+    Runners(Vec<Runner>),
     Benches(Vec<Bench>),
 }
 
 /// Where revisions are put and built, beside the store.
 pub fn folder(args: &Ab) -> PathBuf {
-    args.store.parent().unwrap_or(Path::new(".")).join("build")
+    own_folder(&args.store).join("build")
 }
 
 /// Builds revisions of the repository at hand. As long as it is there no other builds at the same place.
@@ -38,7 +42,8 @@ impl Builder {
         let folder = folder(args);
         let is_needed = given.iter().any(|one| matches!(one, Given::Revision(_)));
         let lock = is_needed.then(|| lock(&folder)).transpose().map_err(|error| of_files(&folder, &error))?;
-        let now = Project::read(Path::new(".")).map_err(of_project)?;
+        let now =
+            if is_needed { Project::read(Path::new(".")).map_err(of_project)? } else { Project::default() };
         Ok(Builder { folder, repository: Repository::of(Path::new(".")), now, _lock: lock })
     }
 
@@ -47,11 +52,21 @@ impl Builder {
         let Some(repository) = &self.repository else {
             return Err(Problem::own("the repository is gone"));
         };
-        let hint = "`old` and `new` are built in the folder that the command is given in";
-        let at = repository.check_out(tree, &self.folder);
-        let at = at.map_err(|why| Problem::usage(format!("side `{word}`: {why}"), hint))?;
+        let check_out = || {
+            let hint = "`old` and `new` are built in the folder that the command is given in";
+            let at = repository.check_out(tree, &self.folder);
+            at.map_err(|why| Problem::usage(format!("side `{word}`: {why}"), hint))
+        };
+        let at = check_out()?;
         tell(&format!("building `{word}`"));
         let then = Project::read(&at).map_err(of_project)?;
+        if let Some(Build::Command { artefacts, .. }) = then.build.as_ref().or(self.now.build.as_ref()) {
+            // What the other side has made is not to be taken for this one's; what is no product of a build comes back.
+            for made in artefacts.iter().map(|path| at.join(path)).filter(|made| made.is_file()) {
+                fs::remove_file(&made).map_err(|error| of_files(&made, &error))?;
+            }
+            check_out()?;
+        }
         match then.build.as_ref().or(self.now.build.as_ref()) {
             Some(Build::Command { line, artefacts }) => self.by_command(line, artefacts, &at, word),
             Some(Build::Cargo(words)) => {
@@ -74,7 +89,7 @@ impl Builder {
 
     fn by_command(&self, line: &str, artefacts: &[PathBuf], at: &Path, word: &str) -> Result<Made, Problem> {
         let mut command = Command::new("sh");
-        let status = command.args(["-c", line]).current_dir(at).status();
+        let status = forget_repository(&mut command).args(["-c", line]).current_dir(at).status();
         check(status, line, word)?;
         let mut runners = Vec::new();
         for path in artefacts {
@@ -87,14 +102,19 @@ impl Builder {
             };
             let vault = self.folder.join(word);
             let kept = Artefact::keep(kind, &made, &vault).map_err(|error| of_files(&made, &error))?;
-            runners.push((key(path), sides::spec(kind, &kept.path(&vault))?));
+            let key = key(path);
+            if runners.iter().any(|(other, ..): &Runner| *other == key) {
+                let why = format!("two artefacts would be called `{key}`; one is `{shown}`");
+                return Err(Problem::usage(why, "give one another name"));
+            }
+            runners.push((key, None, sides::spec(kind, &kept.path(&vault))?));
         }
         Ok(Made::Runners(runners))
     }
 }
 
 /// What tells the artefacts of a build apart, as a part of a runner's name.
-fn key(path: &Path) -> String {
+pub fn key(path: &Path) -> String {
     let text = path.with_extension("").display().to_string().to_lowercase();
     let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("-")

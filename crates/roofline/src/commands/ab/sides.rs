@@ -1,7 +1,7 @@
 //! What OLD and NEW mean.
 
 use super::benches::Bench;
-use super::build::{self, Made};
+use super::build::{self, Builder, Made, Runner};
 use crate::args::Ab;
 use crate::commands::kept;
 use crate::error::{Problem, tell};
@@ -32,6 +32,8 @@ pub struct Side {
     pub key: String,
     /// Whether there are others.
     is_one_of_many: bool,
+    /// What it said of itself when it was kept, of one that was.
+    pub version: Option<String>,
     pub spec: RunnerSpec,
 }
 
@@ -42,15 +44,6 @@ impl Given {
             && let Some(kind) = Kind::of(path)
         {
             return Ok(Given::Files(kind, path.to_owned()));
-        }
-        if text != WORKING_TREE && path.exists() {
-            let why = format!(
-                "`{text}` is neither a shared library, a Python file nor a folder with a runner.toml"
-            );
-            return Err(Problem::usage(
-                why,
-                "a library ends in `.so`; a repository is named by a revision, or by `.`",
-            ));
         }
         let shelf = Shelf::beside(&args.store);
         let is_saved = shelf.names().iter().any(|name| name == text);
@@ -65,6 +58,13 @@ impl Given {
             }
             _ if is_saved => Ok(Given::Saved(text.to_owned())),
             Some(Err(why)) if text == WORKING_TREE => Err(Problem::own(why)),
+            _ if text != WORKING_TREE && path.exists() => {
+                let why = format!(
+                    "`{text}` is neither a shared library, a Python file nor a folder with a runner.toml"
+                );
+                let hint = "a library ends in `.so`; a repository is named by a revision, or by `.`";
+                Err(Problem::usage(why, hint))
+            }
             _ => {
                 let names = shelf.names();
                 let hint = match nearest(text, names.iter().map(String::as_str)) {
@@ -84,10 +84,9 @@ impl Given {
 }
 
 /// Both sides, built where they have to be: first the old one, then the new one at the same place.
-pub fn make(given: &[Given; 2], args: &Ab, machine: &Machine) -> Result<Both, Problem> {
-    let builder = build::Builder::new(given, args)?;
+pub fn make(given: &[Given; 2], builder: &Builder, args: &Ab, machine: &Machine) -> Result<Both, Problem> {
     let make = |one: &Given, word: &str| match one {
-        Given::Files(kind, path) => Ok(Made::Runners(vec![(String::new(), spec(*kind, path)?)])),
+        Given::Files(kind, path) => Ok(Made::Runners(vec![(build::key(path), None, spec(*kind, path)?)])),
         Given::Saved(name) => Ok(Made::Runners(saved(name, args, machine)?)),
         Given::Revision(tree) => builder.build(tree, word),
     };
@@ -107,16 +106,17 @@ pub fn spec(kind: Kind, path: &Path) -> Result<RunnerSpec, Problem> {
     kept::tools()?.runner(kind, path).map_err(|why| Problem::usage(why, hint))
 }
 
-fn saved(name: &str, args: &Ab, machine: &Machine) -> Result<Vec<(String, RunnerSpec)>, Problem> {
+fn saved(name: &str, args: &Ab, machine: &Machine) -> Result<Vec<Runner>, Problem> {
     let shelf = Shelf::beside(&args.store);
     let baseline: Baseline = shelf.usable(name, &machine.fingerprint())?;
     let sides = kept::sides(name, &baseline, &shelf.vault())?;
-    Ok(sides.into_iter().map(|side| (side.of.runner.clone(), side.spec)).collect())
+    let runner = |side: kept::Side| (side.of.runner.clone(), Some(side.of.version.clone()), side.spec);
+    Ok(sides.into_iter().map(runner).collect())
 }
 
-fn side(runners: Vec<(String, RunnerSpec)>) -> Vec<Side> {
+fn side(runners: Vec<Runner>) -> Vec<Side> {
     let is_one_of_many = runners.len() > 1;
-    runners.into_iter().map(|(key, spec)| Side { key, is_one_of_many, spec }).collect()
+    runners.into_iter().map(|(key, version, spec)| Side { key, is_one_of_many, version, spec }).collect()
 }
 
 impl Side {
