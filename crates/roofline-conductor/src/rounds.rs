@@ -443,7 +443,8 @@ impl<'p> Contest<'p> {
         for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && seats.contains(&lane.seat)) {
             lane.disturbances += 1;
             timing::rest(stage, lane);
-            let is_often = lane.disturbances > MOST_DISTURBANCES.max(visits / RARE);
+            // Probes are the house's own: what they seem to do between visits is the host's doing.
+            let is_often = !lane.is_probe() && lane.disturbances > MOST_DISTURBANCES.max(visits / RARE);
             if is_often && stage.options.checks.on(Check::Idle) {
                 let why = "its process works, and may write, while others are measured";
                 lane.fail(stage, Failure::new(Status::Suspect, why).seen_in(&place));
