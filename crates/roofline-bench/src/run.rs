@@ -10,10 +10,11 @@ use roofline_conductor::conduct::Finish;
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers;
-use roofline_conductor::plan::{Plan, RunnerOffers, names};
+use roofline_conductor::plan::{Plan, PlannedRow, RunnerOffers, names};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage;
+use roofline_core::case::Case;
 use roofline_core::decision::word;
 use roofline_core::record::{Record, Status};
 use roofline_core::verdict::Word;
@@ -125,20 +126,10 @@ fn plans(lineup: &Lineup, bench: &Checked, options: &Options) -> Vec<Plan> {
             vec![lineup.plan(bench.cases.clone(), &patterns).against(peer.map(String::as_str))]
         }
     };
-    for planned in plans.iter_mut().flat_map(|plan| &mut plan.cases) {
-        let case = planned.case.to_string();
-        let is_own = |runner: &str| runner == bench.provider;
-        planned.rows.retain(|row| {
-            row.lacks.is_none() && (!is_own(&row.runner) || options.selects(&case, &row.implementation))
-        });
-        // Peers and older selves are there for the rows of the bench.
-        if !planned.rows.iter().any(|row| is_own(&row.runner)) {
-            planned.rows.clear();
-        }
-    }
-    for plan in &mut plans {
-        plan.cases.retain(|planned| !planned.rows.is_empty());
-    }
+    let is_wanted = |case: &Case, row: &PlannedRow| {
+        row.runner != bench.provider || options.selects(&case.to_string(), &row.implementation)
+    };
+    plans.iter_mut().for_each(|plan| plan.narrow(&bench.provider, is_wanted));
     plans
 }
 

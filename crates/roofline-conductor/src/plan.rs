@@ -112,6 +112,21 @@ impl Plan {
         });
     }
 
+    /// Leaves rows that can be measured and that `keeps` wants, in cases that `runner` has one of: others are there for its
+    /// rows.
+    pub fn narrow(&mut self, runner: &str, keeps: impl Fn(&Case, &PlannedRow) -> bool) {
+        for planned in &mut self.cases {
+            planned.rows.retain(|row| row.lacks.is_none() && keeps(&planned.case, row));
+        }
+        self.cases.retain(|planned| planned.rows.iter().any(|row| row.runner == runner));
+    }
+
+    /// Whether a runner has a row here that is no limit's probe.
+    pub fn has_rows_of(&self, runner: &str) -> bool {
+        let mut rows = self.cases.iter().flat_map(|planned| &planned.rows);
+        rows.any(|row| row.runner == runner && !is_limit(&row.implementation))
+    }
+
     pub fn rows(&self) -> usize {
         self.cases.iter().map(|planned| planned.rows.len()).sum()
     }

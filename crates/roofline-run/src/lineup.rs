@@ -43,14 +43,7 @@ impl Lineup {
                 return None;
             }
             let mut plan = self.plan(cases.to_vec(), &[own.to_owned(), older.clone()]);
-            for planned in &mut plan.cases {
-                planned.rows.retain(|row| row.lacks.is_none());
-                // What is gone has nothing to be compared with it.
-                if !planned.rows.iter().any(|row| row.runner == new) {
-                    planned.rows.clear();
-                }
-            }
-            plan.cases.retain(|planned| !planned.rows.is_empty());
+            plan.narrow(new, |_, _| true);
             Some(plan.against(Some(&older))).filter(|plan| plan.rows() > 0)
         };
         let offers = self.offers.iter().find(|offers| offers.runner == new);

@@ -10,8 +10,9 @@ mod build;
 mod sides;
 
 use self::build::Builder;
-use self::sides::{Both, Given, Side};
+use self::sides::{Both, Given, Pair};
 use crate::args::Ab;
+use crate::commands::kept::Side;
 use crate::commands::take::{self, Take};
 use crate::error::{Problem, tell};
 use crate::{places, select};
@@ -96,28 +97,23 @@ fn line_up(
     };
     let mut declared: Vec<(String, Hello)> = Vec::new();
     let mut pairs = Vec::new();
-    for (old, new) in sides::pair(old, new)? {
-        let names = (old.called(OLD), new.called(NEW));
+    for Pair { old, new } in sides::pair(old, new)? {
+        pairs.push((old.0.clone(), new.0.clone()));
         // The new side first: what it declares is what both are judged by.
-        for (side, name) in [(new, &names.1), (old, &names.0)] {
-            let spec = side.spec.as_side(name);
+        for (name, side) in [new, old] {
+            let spec = side.spec.clone().as_side(&name);
             let mut hello = ask(&program, &spec, limits)
                 .map_err(|why| Problem::nothing(format!("side `{name}`: {why}"), spec.hint.clone()))?;
-            if let Some(then) = side.version.as_ref().filter(|then| **then != hello.version) {
-                let why = format!(
-                    "side `{name}`: its `version` was {then} when it was kept, and is {} now",
-                    hello.version
-                );
-                return Err(Problem::usage(why, "keep it again by `roofline run --save`"));
-            }
+            side.check_version(&hello).map_err(|why| {
+                Problem::usage(format!("side `{name}`: {why}"), "keep it again by `roofline run --save`")
+            })?;
             let hint = "what is compared must mean the same on both sides";
             lineup.add(spec, hello.clone()).map_err(|why| Problem::usage(why, hint))?;
             let is_known =
                 |own: &Declaration| declared.iter().any(|(_, there)| there.operations.contains(own));
             hello.operations.retain(|own| !is_known(own));
-            declared.push((name.clone(), hello));
+            declared.push((name, hello));
         }
-        pairs.push(names);
     }
     references::bring(declared.iter().map(|(runner, hello)| (runner.as_str(), hello)))
         .map_err(|why| Problem::usage(why, "mend it where it is declared"))?;

@@ -9,6 +9,7 @@ use roofline_conductor::offers::ask;
 use roofline_conductor::plan::{Plan, is_limit};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
+use roofline_core::protocol::Hello;
 use roofline_core::record::{Record, Status};
 use roofline_run::artefact::{Artefact, Kind, Tools};
 use roofline_run::baseline::{self, Baseline, Kept, Shelf, Unusable};
@@ -47,12 +48,8 @@ pub struct Keeping {
 /// Keeps the files of the runners that a plan has rows of.
 pub fn keep(name: &str, store: &Path, specs: &[RunnerSpec], plan: &Plan) -> Result<Keeping, Problem> {
     let (shelf, program) = (Shelf::beside(store), places::program()?);
-    let has_rows = |spec: &&RunnerSpec| {
-        let mut rows = plan.cases.iter().flat_map(|planned| &planned.rows);
-        rows.any(|row| row.runner == spec.name && !is_limit(&row.implementation))
-    };
     let mut artefacts = Vec::new();
-    for spec in specs.iter().filter(has_rows) {
+    for spec in specs.iter().filter(|spec| plan.has_rows_of(&spec.name)) {
         let Some((kind, path)) = source(spec, &program) else {
             tell(&format!("`{}` is a peer of the house, and no part of the baseline", spec.name));
             continue;
@@ -120,26 +117,32 @@ pub fn beside(
     limits: Limits,
 ) -> Result<Vec<Plan>, Problem> {
     check_name(name, lineup)?;
-    let baseline = Shelf::beside(store).usable(name, &machine.fingerprint())?;
+    let shelf = Shelf::beside(store);
+    let baseline = shelf.usable(name, &machine.fingerprint())?;
     let patterns: Vec<String> =
         plan.cases.iter().flat_map(|planned| &planned.rows).map(|row| row.implementation.clone()).collect();
     let cases: Vec<_> = plan.cases.iter().map(|planned| planned.case.clone()).collect();
     for offers in &lineup.offers {
-        let has_rows =
-            plan.cases.iter().flat_map(|planned| &planned.rows).any(|row| row.runner == offers.runner);
-        if has_rows && !baseline.runners.iter().any(|kept| kept.runner == offers.runner) {
+        let is_kept = baseline.runners.iter().any(|kept| kept.runner == offers.runner);
+        if plan.has_rows_of(&offers.runner) && !is_kept {
             tell(&format!("baseline `{name}` has no runner `{}`: its rows are left out", offers.runner));
         }
     }
+    let program = places::program()?;
     let mut plans = Vec::new();
-    for spec in sides(name, &baseline, &Shelf::beside(store).vault())? {
-        let Side { of, spec } = spec;
-        if !lineup.offers.iter().any(|offers| offers.runner == of.runner) {
+    for side in sides(name, &baseline, &shelf.vault())? {
+        if !lineup.offers.iter().any(|offers| offers.runner == side.key) {
             continue;
         }
-        let side = spec.name.clone();
-        add(lineup, spec, of, name, limits)?;
-        plans.extend(lineup.pairs(&cases, &side, &of.runner, &patterns));
+        let called =
+            if baseline.runners.len() == 1 { name.to_owned() } else { format!("{name}-{}", side.key) };
+        let spec = side.spec.clone().as_side(&called);
+        let hello = ask(&program, &spec, limits)
+            .map_err(|why| damaged(name, &format!("runner `{}` does not start any more: {why}", side.key)))?;
+        side.check_version(&hello)
+            .and_then(|()| lineup.add(spec, hello))
+            .map_err(|why| damaged(name, &why))?;
+        plans.extend(lineup.pairs(&cases, &called, &side.key, &patterns));
     }
     if plans.is_empty() {
         let has: Vec<String> = baseline.runners.iter().map(|kept| format!("`{}`", kept.runner)).collect();
@@ -152,42 +155,37 @@ pub fn beside(
     Ok(plans)
 }
 
-/// A runner of a baseline as one side of a comparison.
-pub struct Side<'a> {
-    pub of: &'a Kept,
+/// One runner of a side of a comparison.
+pub struct Side {
+    /// What tells it from the others of its side: its name as a runner.
+    pub key: String,
+    /// What it said of itself when it was kept, of one that was.
+    pub version: Option<String>,
     pub spec: RunnerSpec,
 }
 
-/// The runners of a baseline, called by its name, and by their own too where there are several.
-pub fn sides<'a>(name: &str, baseline: &'a Baseline, vault: &Path) -> Result<Vec<Side<'a>>, Problem> {
-    let tools = tools()?;
-    let side = |of: &'a Kept| {
-        let called =
-            if baseline.runners.len() == 1 { name.to_owned() } else { format!("{name}-{}", of.runner) };
-        let spec = tools.runner(of.artefact.kind, &of.artefact.path(vault));
-        let spec = spec.map_err(|why| damaged(name, &why))?;
-        Ok(Side { of, spec: spec.as_side(&called) })
-    };
-    baseline.runners.iter().map(side).collect()
+impl Side {
+    /// Whether what was kept is still what runs.
+    pub fn check_version(&self, hello: &Hello) -> Result<(), String> {
+        match &self.version {
+            Some(then) if *then != hello.version => Err(format!(
+                "`version` of runner `{}` was {then} when it was kept, and is {} now",
+                self.key, hello.version
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
-/// Asks a side what it offers, and adds it to those that take part.
-pub fn add(
-    lineup: &mut Lineup,
-    spec: RunnerSpec,
-    of: &Kept,
-    name: &str,
-    limits: Limits,
-) -> Result<(), Problem> {
-    let hello = ask(&places::program()?, &spec, limits)
-        .map_err(|why| damaged(name, &format!("runner `{}` does not start any more: {why}", of.runner)))?;
-    if hello.version != of.version {
-        let (then, now) = (&of.version, &hello.version);
-        let why =
-            format!("`version` of runner `{}` was {then} when it was kept, and is {now} now", of.runner);
-        return Err(damaged(name, &why));
-    }
-    lineup.add(spec, hello).map_err(|why| damaged(name, &why))
+/// The runners of a baseline.
+pub fn sides(name: &str, baseline: &Baseline, vault: &Path) -> Result<Vec<Side>, Problem> {
+    let tools = tools()?;
+    let side = |of: &Kept| {
+        let spec = tools.runner(of.artefact.kind, &of.artefact.path(vault));
+        let spec = spec.map_err(|why| damaged(name, &why))?;
+        Ok(Side { key: of.runner.clone(), version: Some(of.version.clone()), spec })
+    };
+    baseline.runners.iter().map(side).collect()
 }
 
 fn damaged(name: &str, why: &str) -> Problem {

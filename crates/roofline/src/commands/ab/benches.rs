@@ -46,7 +46,7 @@ pub fn build(at: &Path, more: &[String], kept: &Path) -> Result<Vec<Bench>, Prob
         if !is_ours {
             continue;
         }
-        let copy = absolute(&kept.join(program.file_name().unwrap_or_default()))?;
+        let copy = kept.join(program.file_name().unwrap_or_default());
         fs::copy(&program, &copy).map_err(|error| Problem::own(format!("`{}`: {error}", copy.display())))?;
         benches.push(Bench { name, program: copy, folder });
     }
@@ -100,10 +100,6 @@ pub fn run([old, new]: [Vec<Bench>; 2], args: &Ab) -> Result<ExitCode, Problem> 
         ));
     }
     Ok(ExitCode::from(worst(&codes)))
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, Problem> {
-    std::path::absolute(path).map_err(|error| Problem::own(format!("`{}`: {error}", path.display())))
 }
 
 /// The code that says most: mistakes and failures of our own first, then a row that failed, then one that is slower; that

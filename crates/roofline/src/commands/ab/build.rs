@@ -3,8 +3,8 @@
 use super::benches::{self, Bench};
 use super::sides::{self, Given};
 use crate::args::Ab;
+use crate::commands::kept::Side;
 use crate::error::{Problem, tell};
-use roofline_conductor::runners::RunnerSpec;
 use roofline_run::artefact::{Artefact, Kind};
 use roofline_run::baseline::own_folder;
 use roofline_run::checkout::{Repository, Tree, forget_repository};
@@ -14,12 +14,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-/// A runner: what tells it from others of its side, what it said of itself when it was kept, and how to start it.
-pub type Runner = (String, Option<String>, RunnerSpec);
-
 /// What one side is made of.
 pub enum Made {
-    Runners(Vec<Runner>),
+    Runners(Vec<Side>),
     Benches(Vec<Bench>),
 }
 
@@ -60,15 +57,15 @@ impl Builder {
         let at = check_out()?;
         tell(&format!("building `{word}`"));
         let then = Project::read(&at).map_err(of_project)?;
-        if let Some(Build::Command { artefacts, .. }) = then.build.as_ref().or(self.now.build.as_ref()) {
-            // What the other side has made is not to be taken for this one's; what is no product of a build comes back.
-            for made in artefacts.iter().map(|path| at.join(path)).filter(|made| made.is_file()) {
-                fs::remove_file(&made).map_err(|error| of_files(&made, &error))?;
-            }
-            check_out()?;
-        }
         match then.build.as_ref().or(self.now.build.as_ref()) {
-            Some(Build::Command { line, artefacts }) => self.by_command(line, artefacts, &at, word),
+            Some(Build::Command { line, artefacts }) => {
+                // What the other side has made is not to be taken for this one's; what no build makes comes back.
+                for made in artefacts.iter().map(|path| at.join(path)).filter(|made| made.is_file()) {
+                    fs::remove_file(&made).map_err(|error| of_files(&made, &error))?;
+                }
+                check_out()?;
+                self.by_command(line, artefacts, &at, word)
+            }
             Some(Build::Cargo(words)) => {
                 benches::build(&at, words, &self.folder.join(word)).map(Made::Benches)
             }
@@ -103,18 +100,18 @@ impl Builder {
             let vault = self.folder.join(word);
             let kept = Artefact::keep(kind, &made, &vault).map_err(|error| of_files(&made, &error))?;
             let key = key(path);
-            if runners.iter().any(|(other, ..): &Runner| *other == key) {
+            if runners.iter().any(|other: &Side| other.key == key) {
                 let why = format!("two artefacts would be called `{key}`; one is `{shown}`");
                 return Err(Problem::usage(why, "give one another name"));
             }
-            runners.push((key, None, sides::spec(kind, &kept.path(&vault))?));
+            runners.push(Side { key, version: None, spec: sides::spec(kind, &kept.path(&vault))? });
         }
         Ok(Made::Runners(runners))
     }
 }
 
 /// What tells the artefacts of a build apart, as a part of a runner's name.
-pub fn key(path: &Path) -> String {
+fn key(path: &Path) -> String {
     let text = path.with_extension("").display().to_string().to_lowercase();
     let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
     parts.collect::<Vec<_>>().join("-")

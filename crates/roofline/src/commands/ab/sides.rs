@@ -1,15 +1,15 @@
 //! What OLD and NEW mean.
 
 use super::benches::Bench;
-use super::build::{self, Builder, Made, Runner};
+use super::build::{self, Builder, Made};
 use crate::args::Ab;
-use crate::commands::kept;
+use crate::commands::kept::{self, Side};
 use crate::error::{Problem, tell};
 use roofline_conductor::machine::Machine;
 use roofline_conductor::runners::RunnerSpec;
 use roofline_core::nearest::nearest;
 use roofline_run::artefact::Kind;
-use roofline_run::baseline::{Baseline, Shelf};
+use roofline_run::baseline::Shelf;
 use roofline_run::checkout::{Repository, Tree, WORKING_TREE};
 use std::path::{Path, PathBuf};
 
@@ -24,17 +24,6 @@ pub enum Given {
 pub enum Both {
     Runners([Vec<Side>; 2]),
     Benches([Vec<Bench>; 2]),
-}
-
-/// One runner of a side.
-pub struct Side {
-    /// What tells it from the others of its side.
-    pub key: String,
-    /// Whether there are others.
-    is_one_of_many: bool,
-    /// What it said of itself when it was kept, of one that was.
-    pub version: Option<String>,
-    pub spec: RunnerSpec,
 }
 
 impl Given {
@@ -86,13 +75,13 @@ impl Given {
 /// Both sides, built where they have to be: first the old one, then the new one at the same place.
 pub fn make(given: &[Given; 2], builder: &Builder, args: &Ab, machine: &Machine) -> Result<Both, Problem> {
     let make = |one: &Given, word: &str| match one {
-        Given::Files(kind, path) => Ok(Made::Runners(vec![(build::key(path), None, spec(*kind, path)?)])),
+        Given::Files(kind, path) => Ok(Made::Runners(vec![file(*kind, path)?])),
         Given::Saved(name) => Ok(Made::Runners(saved(name, args, machine)?)),
         Given::Revision(tree) => builder.build(tree, word),
     };
     let [old, new] = given;
     match (make(old, super::OLD)?, make(new, super::NEW)?) {
-        (Made::Runners(old), Made::Runners(new)) => Ok(Both::Runners([side(old), side(new)])),
+        (Made::Runners(old), Made::Runners(new)) => Ok(Both::Runners([old, new])),
         (Made::Benches(old), Made::Benches(new)) => Ok(Both::Benches([old, new])),
         _ => {
             let hint = "name in roofline.toml what the repository builds, by `[build]`";
@@ -106,38 +95,40 @@ pub fn spec(kind: Kind, path: &Path) -> Result<RunnerSpec, Problem> {
     kept::tools()?.runner(kind, path).map_err(|why| Problem::usage(why, hint))
 }
 
-fn saved(name: &str, args: &Ab, machine: &Machine) -> Result<Vec<Runner>, Problem> {
+/// A file or folder that the command line names, called as `run` calls it.
+fn file(kind: Kind, path: &Path) -> Result<Side, Problem> {
+    let spec = spec(kind, path)?;
+    let library = (kind == Kind::Library).then(|| roofline_runner::library::provider(path)).flatten();
+    Ok(Side { key: library.unwrap_or_else(|| spec.name.clone()), version: None, spec })
+}
+
+fn saved(name: &str, args: &Ab, machine: &Machine) -> Result<Vec<Side>, Problem> {
     let shelf = Shelf::beside(&args.store);
-    let baseline: Baseline = shelf.usable(name, &machine.fingerprint())?;
-    let sides = kept::sides(name, &baseline, &shelf.vault())?;
-    let runner = |side: kept::Side| (side.of.runner.clone(), Some(side.of.version.clone()), side.spec);
-    Ok(sides.into_iter().map(runner).collect())
+    kept::sides(name, &shelf.usable(name, &machine.fingerprint())?, &shelf.vault())
 }
 
-fn side(runners: Vec<Runner>) -> Vec<Side> {
-    let is_one_of_many = runners.len() > 1;
-    runners.into_iter().map(|(key, version, spec)| Side { key, is_one_of_many, version, spec }).collect()
+/// Two runners that belong together, with what each is called in the run.
+pub struct Pair {
+    pub old: (String, Side),
+    pub new: (String, Side),
 }
 
-impl Side {
-    /// Its name in the run: that of the side, and its own too where it is one of several.
-    pub fn called(&self, word: &str) -> String {
-        if self.is_one_of_many { format!("{word}-{}", self.key) } else { word.to_owned() }
-    }
-}
-
-/// The runners that belong together: by name, unless each side has one.
-pub fn pair(mut old: Vec<Side>, new: Vec<Side>) -> Result<Vec<(Side, Side)>, Problem> {
-    if let ([_], [_]) = (&old[..], &new[..]) {
-        return Ok(old.into_iter().zip(new).collect());
+/// The runners that belong together: by name, unless each side has one, which then go by the name of the side alone.
+pub fn pair(mut old: Vec<Side>, new: Vec<Side>) -> Result<Vec<Pair>, Problem> {
+    if old.len() == 1 && new.len() == 1 {
+        let alone = old.into_iter().zip(new);
+        let pair = |(old, new)| Pair { old: (super::OLD.to_owned(), old), new: (super::NEW.to_owned(), new) };
+        return Ok(alone.map(pair).collect());
     }
     let mut pairs = Vec::new();
-    for mut side in new {
+    for side in new {
         match old.iter().position(|older| older.key == side.key) {
             Some(at) => {
-                let mut older = old.remove(at);
-                (older.is_one_of_many, side.is_one_of_many) = (true, true);
-                pairs.push((older, side));
+                let called = |word: &str| format!("{word}-{}", side.key);
+                pairs.push(Pair {
+                    old: (called(super::OLD), old.remove(at)),
+                    new: (called(super::NEW), side),
+                });
             }
             None => tell(&format!("`{}` is new: there is nothing to compare it with", side.key)),
         }
