@@ -8,6 +8,9 @@
 //! difference between a visit and an empty one. No time is ever adjusted; a claim that is below what the
 //! clocks allow ends the row.
 
+#[cfg(test)]
+mod tests;
+
 use crate::shape::{MANY, Shape};
 use roofline_core::case::Case;
 use roofline_core::stats::{median, quantile, quantile_interval, t_interval};
@@ -68,8 +71,16 @@ impl Habits {
 pub struct Held {
     pub wall: Option<Seconds>,
     pub cpu: Option<Seconds>,
-    /// Whether there were enough visits for slopes.
-    pub by_slope: bool,
+    /// Share of its time that a launch could have claimed too little before it was refused; `None` where there were too
+    /// few visits for slopes.
+    pub room: Option<f64>,
+}
+
+/// What a process of the house shows beside a runner's: what a busy machine takes from every visit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct House<'a> {
+    pub empty: &'a [Clocked],
+    pub visits: &'a [Clocked],
 }
 
 /// Why a claim is not believed.
@@ -82,29 +93,29 @@ pub enum Doubt {
 }
 
 /// Holds the claims of a lane against both clocks; `cpu_tells` where one thread does all the work. Without
-/// `habits`, and empty visits to a process that can be trusted, nothing is known of what a visit takes besides its
-/// launches.
+/// `habits`, and visits to a process of the house, nothing is known of what a visit takes besides its launches.
 pub fn hold(
     account: &Account,
     shape: Shape,
-    habits: Option<(Habits, &[Clocked])>,
+    habits: Option<(Habits, House)>,
     cpu_tells: bool,
 ) -> Result<Held, Doubt> {
     let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
     let Some(claim) = median(&claims) else { return Ok(Held::default()) };
-    let clocks =
-        |of_wall| CLOCKS.iter().filter(move |clock| clock.of_wall == of_wall && (of_wall || cpu_tells));
     let mut shown = [None; 2];
     for (shown, of_wall) in shown.iter_mut().zip([true, false]) {
-        for clock in clocks(of_wall) {
-            let hidden = slope(account, &account.doubled, 1, clock, shape, claim)?;
-            slope(account, &account.many, MANY - 1, clock, shape, claim)?;
-            shown.get_or_insert(hidden);
+        for clock in clocks(cpu_tells).filter(|clock| clock.of_wall == of_wall) {
+            let twice = slope(account, &account.doubled, 1, clock, shape);
+            let many = slope(account, &account.many, MANY - 1, clock, shape);
+            for slope in [&twice, &many].into_iter().flatten() {
+                slope.judge(clock, claim)?;
+            }
+            shown.get_or_insert(twice);
         }
     }
-    for clock in clocks(true).chain(clocks(false)).filter(|clock| clock.is_constant) {
-        let Some((habits, trusted)) = habits else { break };
-        let conversation = Conversation { habits, empty: &account.empty, trusted };
+    for clock in clocks(cpu_tells).filter(|clock| clock.is_constant) {
+        let Some((habits, house)) = habits else { break };
+        let conversation = Conversation { habits, empty: &account.empty, house };
         constant(&account.plain, clock, shape, claim, &conversation)?;
         // Launches on new values stand alone, and are held as such.
         let claims: Vec<f64> = account.renewed.iter().map(|visit| visit.claimed).collect();
@@ -112,10 +123,33 @@ pub fn hold(
             constant(&account.renewed, clock, Shape::ONE, claim, &conversation)?;
         }
     }
-    let by_slope = shown.iter().flatten().any(Option::is_some);
-    let [wall, cpu] =
-        shown.map(|hidden| hidden.map(|hidden| Seconds(claim + hidden.unwrap_or(0.0).max(0.0))));
-    Ok(Held { wall, cpu, by_slope })
+    let seen = |slope: Option<Slope>| Seconds(claim + slope.map_or(0.0, |slope| slope.hidden.max(0.0)));
+    let [wall, cpu] = shown.map(|slope| slope.map(seen));
+    Ok(Held { wall, cpu, room: room(account, shape, cpu_tells) })
+}
+
+/// Share of its time that a launch could claim too little before these visits showed it: about as much in all of them,
+/// or only where few launches are asked for. `None` where there are too few visits.
+pub fn room(account: &Account, shape: Shape, cpu_tells: bool) -> Option<f64> {
+    let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
+    let claim = median(&claims)?;
+    let of = |clock: &Clock| {
+        let twice = slope(account, &account.doubled, 1, clock, shape);
+        let many = slope(account, &account.many, MANY - 1, clock, shape);
+        let rooms = [twice, many].into_iter().flatten().map(|slope| slope.room(clock, claim));
+        rooms.reduce(f64::min)
+    };
+    let of_all = clocks(cpu_tells).filter_map(of).reduce(f64::min)?;
+    let [twice, many] = [&account.among_twice, &account.among_many].map(|among| {
+        let half = t_interval(among, ALPHA).filter(|_| among.len() >= FEWEST_SETS)?.half;
+        Some(1.0 - (-MOST_MORE.max(SURELY_MORE + half)).exp())
+    });
+    let of_few = twice.into_iter().chain(many.filter(|_| cpu_tells)).reduce(f64::min);
+    Some(of_few.map_or(of_all, |of_few| of_few.max(of_all)))
+}
+
+fn clocks(cpu_tells: bool) -> impl Iterator<Item = &'static Clock> {
+    CLOCKS.iter().filter(move |clock| clock.of_wall || cpu_tells)
 }
 
 /// One way to read the unclaimed time of visits.
@@ -202,17 +236,19 @@ const CLOCKS: &[Clock] = &[
     },
 ];
 
-/// Seconds a launch that are not claimed, by visits of the shape and of `times` its launches more.
-fn slope(
-    account: &Account,
-    more: &[Clocked],
-    times: u32,
-    clock: &Clock,
-    shape: Shape,
-    claim: f64,
-) -> Result<Option<f64>, Doubt> {
+/// Seconds a launch that are not claimed.
+#[derive(Clone, Copy, Debug)]
+struct Slope {
+    hidden: f64,
+    for_sure: f64,
+    /// What is left out of both, as it may be the visits' own.
+    slack: f64,
+}
+
+/// By visits of the shape and of `times` its launches more.
+fn slope(account: &Account, more: &[Clocked], times: u32, clock: &Clock, shape: Shape) -> Option<Slope> {
     let launches = f64::from(shape.timed().max(1).saturating_mul(times));
-    let slack = if times > 1 { clock.slack.max(SLEPT) } else { clock.slack };
+    let slack = if times > 1 { clock.slack.max(SLEPT) } else { clock.slack } / launches;
     let warmup = f64::from(shape.warmup);
     // Launches that are not timed count as the others of their visit, which take less the more of them there are where
     // caches warm up; or they do not count, as there are equally many in both. A lie about launches shows either way.
@@ -222,25 +258,40 @@ fn slope(
         let more: Vec<f64> = more.iter().map(read).collect();
         difference(&plain, &more, clock.quantile)
     };
-    let Some((own, uncounted)) = apart(0.0).zip(apart(warmup)) else { return Ok(None) };
+    let (own, uncounted) = apart(0.0).zip(apart(warmup))?;
     let [hidden, for_sure] =
-        [own.0.min(uncounted.0), own.1.min(uncounted.1)].map(|seconds| (seconds - slack) / launches);
-    if hidden > clock.least * (claim + hidden) && for_sure > clock.sure * claim {
-        let (claim, shown) = (Seconds(claim), Seconds(claim + hidden));
-        return Err(Doubt::Slope(format!("claims {claim} a launch where {} shows {shown}", clock.name)));
+        [own.0.min(uncounted.0), own.1.min(uncounted.1)].map(|seconds| seconds / launches - slack);
+    Some(Slope { hidden, for_sure, slack })
+}
+
+impl Slope {
+    /// Refuses a claim that lacks more than a clock allows, and some of it for sure.
+    fn judge(&self, clock: &Clock, claim: f64) -> Result<(), Doubt> {
+        if self.hidden > clock.least * (claim + self.hidden) && self.for_sure > clock.sure * claim {
+            let (claim, shown) = (Seconds(claim), Seconds(claim + self.hidden));
+            return Err(Doubt::Slope(format!("claims {claim} a launch where {} shows {shown}", clock.name)));
+        }
+        Ok(())
     }
-    Ok(Some(hidden.max(0.0)))
+
+    /// Share of a launch that a claim could lack before [`Slope::judge`] refuses it, if visits spread as these do.
+    fn room(&self, clock: &Clock, claim: f64) -> f64 {
+        let spread = self.hidden - self.for_sure;
+        let least = (clock.least / (1.0 - clock.least) * claim).max(clock.sure * claim + spread);
+        let lacking = self.slack + least;
+        lacking / (claim + lacking)
+    }
 }
 
 /// What is known of visits without a launch: those of the runner, and those of a process of the house.
 struct Conversation<'a> {
     habits: Habits,
     empty: &'a [Clocked],
-    trusted: &'a [Clocked],
+    house: House<'a>,
 }
 
 impl Conversation<'_> {
-    /// What an empty visit takes by a clock, as far as that is believed.
+    /// What an empty visit takes by a clock, as far as that is believed; or what visits of the house leave unclaimed.
     fn usual(&self, clock: &Clock) -> f64 {
         let at = |visits: &[Clocked]| {
             quantile(&visits.iter().map(clock.read).collect::<Vec<f64>>(), clock.quantile)
@@ -248,10 +299,11 @@ impl Conversation<'_> {
         let Habits { conversation, more, .. } = self.habits;
         let (usual, more) = (conversation.as_secs_f64(), more.as_secs_f64());
         // After a flush, and on machines that wake up slowly, nobody's conversation is a usual one.
-        let most = at(self.trusted)
+        let most = at(self.house.empty)
             .map(|time| time.max(0.0))
             .map_or(usual, |trusted| usual.max(trusted + more).min(2.0 * trusted + more));
-        at(self.empty).unwrap_or(0.0).clamp(0.0, most)
+        let empty = at(self.empty).unwrap_or(0.0).clamp(0.0, most);
+        at(self.house.visits).map_or(empty, |house| house.max(empty))
     }
 }
 
@@ -376,164 +428,4 @@ pub fn time_to_copy(case: &Case) -> Duration {
         start.elapsed()
     };
     (0..3).map(copy).min().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Visits of `launches` launches of 20 µs that claim a share of their time, with a conversation of 30 µs.
-    fn visits(count: usize, launches: u32, share: f64, put_off: f64) -> Vec<Clocked> {
-        let jitter =
-            |i: usize| 1e-6 * ((i * 7919) % 13) as f64 + if i.is_multiple_of(9) { 3e-3 } else { 0.0 };
-        let visit = |i| {
-            let hidden = 20e-6 * (1.0 - share) * f64::from(launches) + put_off;
-            Clocked {
-                claimed: 20e-6 * share,
-                computed: 20e-6 * share,
-                wall: 30e-6 + hidden + jitter(i),
-                cpu: 20e-6 + hidden,
-                delayed: 0.0,
-                waited: 0.0,
-            }
-        };
-        (0..count).map(visit).collect()
-    }
-
-    fn account(share: f64, put_off: f64) -> Account {
-        Account {
-            empty: visits(12, 0, 1.0, 0.0),
-            plain: visits(60, 10, share, put_off),
-            doubled: visits(30, 20, share, put_off),
-            ..Account::default()
-        }
-    }
-
-    const SHAPE: Shape = Shape { warmup: 0, samples: 10, batch: 1 };
-
-    #[test]
-    fn an_honest_clock_is_believed_and_a_lie_of_a_tenth_is_not() {
-        let held = hold(&account(1.0, 0.0), SHAPE, Some((Habits::NATIVE, &[])), true).unwrap();
-        assert!(held.by_slope && (held.wall.unwrap().0 - 20e-6).abs() < 1e-6, "{held:?}");
-        let doubt = hold(&account(0.9, 0.0), SHAPE, Some((Habits::NATIVE, &[])), true).unwrap_err();
-        assert!(matches!(&doubt, Doubt::Slope(why) if why.contains("claims 18.0 µs")), "{doubt:?}");
-    }
-
-    #[test]
-    fn whoever_lies_in_two_visits_of_five_is_seen_too() {
-        let mut fickle = account(1.0, 0.0);
-        for (index, visit) in fickle.plain.iter_mut().enumerate().filter(|(index, _)| index % 5 < 2) {
-            *visit = visits(index + 1, 10, 0.5, 0.0)[index];
-        }
-        for (index, visit) in fickle.doubled.iter_mut().enumerate().filter(|(index, _)| index % 5 < 2) {
-            *visit = visits(index + 1, 20, 0.5, 0.0)[index];
-        }
-        assert!(matches!(hold(&fickle, SHAPE, Some((Habits::NATIVE, &[])), true), Err(Doubt::Slope(_))));
-    }
-
-    #[test]
-    fn launches_that_warm_up_are_no_lie() {
-        // The first takes twice as long and is not timed, the second half as long again, the others 20 µs.
-        let warming = |count, timed: u32| -> Vec<Clocked> {
-            let claimed = 20e-6 + 10e-6 / f64::from(timed);
-            let unclaimed = 40e-6 - claimed;
-            visits(count, 0, 1.0, 0.0)
-                .iter()
-                .map(|visit| Clocked {
-                    claimed,
-                    wall: visit.wall + unclaimed,
-                    cpu: visit.cpu + unclaimed,
-                    ..*visit
-                })
-                .collect()
-        };
-        let account = Account {
-            empty: visits(12, 0, 1.0, 0.0),
-            plain: warming(60, 1),
-            doubled: warming(60, 2),
-            ..Account::default()
-        };
-        let shape = Shape { warmup: 1, samples: 1, batch: 1 };
-        assert!(hold(&account, shape, Some((Habits::NATIVE, &[])), true).unwrap().by_slope);
-    }
-
-    #[test]
-    fn claims_that_are_honest_only_among_twice_as_many_are_refused() {
-        let set = Account { doubled: account(1.0, 0.0).doubled, ..account(0.8, 0.0) };
-        let mut sets = Account::default();
-        (0..6).for_each(|_| sets.add(&set));
-        assert!(hold_claims(&sets, true).unwrap_err().contains("25 % more"));
-        let mut sets = Account::default();
-        (0..6).for_each(|_| sets.add(&account(0.8, 0.0)));
-        assert_eq!(
-            hold_claims(&sets, true),
-            Ok(()),
-            "a lie that is the same in both is for the slope to find"
-        );
-    }
-
-    #[test]
-    fn work_after_the_last_sample_does_not_grow_and_is_seen() {
-        let doubt = hold(&account(1.0, 300e-6), SHAPE, Some((Habits::NATIVE, &[])), true).unwrap_err();
-        assert!(matches!(doubt, Doubt::Constant(_)), "{doubt:?}");
-    }
-
-    #[test]
-    fn whoever_idles_in_short_visits_is_told_by_long_ones() {
-        // A fifth is missing in visits of ten launches and of twenty, and as much again idled away in the former.
-        let empty = visits(12, 0, 1.0, 120e-6);
-        let alike = Account { empty, plain: visits(60, 10, 0.8, 40e-6), ..account(0.8, 0.0) };
-        let judge = |account: &Account| hold(account, SHAPE, Some((Habits::NATIVE, &[])), true);
-        assert!(judge(&alike).is_ok());
-        let many = Account { many: visits(12, 80, 0.8, 0.0), ..alike };
-        assert!(matches!(judge(&many), Err(Doubt::Slope(_))));
-        let honest = Account { many: visits(12, 80, 1.0, 0.0), ..account(1.0, 0.0) };
-        assert!(judge(&honest).is_ok());
-    }
-
-    #[test]
-    fn a_conversation_is_believed_beside_that_of_the_house() {
-        let account = Account { empty: visits(12, 0, 1.0, 120e-6), ..account(1.0, 150e-6) };
-        let judge = |trusted: &[Clocked]| hold(&account, SHAPE, Some((Habits::NATIVE, trusted)), true);
-        assert!(judge(&[]).is_ok());
-        assert!(matches!(judge(&visits(12, 0, 1.0, 0.0)), Err(Doubt::Constant(_))));
-    }
-
-    #[test]
-    fn on_a_slow_machine_a_conversation_takes_as_long_as_that_of_the_house() {
-        let slow = |beyond| Account { empty: visits(12, 0, 1.0, 300e-6), ..account(1.0, beyond) };
-        let house = visits(12, 0, 1.0, 280e-6);
-        let judge = |account: &Account| hold(account, SHAPE, Some((Habits::NATIVE, &house)), true);
-        assert!(judge(&slow(320e-6)).is_ok());
-        assert!(matches!(judge(&slow(600e-6)), Err(Doubt::Constant(_))));
-    }
-
-    #[test]
-    fn batches_grow_with_their_launches() {
-        let mut account = account(1.0, 0.0);
-        let of = |account: &Account, cpu_tells| hold_growth(account, cpu_tells, 2560, 4);
-        assert_eq!(of(&account, true), Ok(()));
-        // One launch of each batch works: the claim for each is half as long in twice as many.
-        account.doubled.iter_mut().for_each(|visit| visit.claimed /= 2.0);
-        assert!(of(&account, true).unwrap_err().contains("2 times the launches take 1.0 times"));
-        account.doubled.truncate(3);
-        assert_eq!(of(&account, true), Ok(()), "few visits say nothing");
-        // One works and the others take a hundredth of it: of a hundred and of eight times as many.
-        account.many = visits(12, 80, 1.0, 0.0);
-        assert_eq!(of(&account, true), Ok(()));
-        account.many.iter_mut().for_each(|visit| visit.claimed *= 0.4);
-        assert!(of(&account, true).unwrap_err().contains("8 times the launches take 3.2 times"));
-        assert_eq!(of(&account, false), Ok(()), "what several threads wait for is not known");
-        // Of a few launches, the first waits for megabytes.
-        assert_eq!(hold_growth(&account, true, 4 << 20, 4), Ok(()));
-    }
-
-    #[test]
-    fn few_visits_say_nothing_and_copies_are_bounded() {
-        let few = Account { plain: visits(2, 10, 0.1, 1.0), ..Account::default() };
-        assert!(!hold(&few, SHAPE, Some((Habits::NATIVE, &[])), true).unwrap().by_slope);
-        let copies = Account { copies: vec![300e-6; 20], ..Account::default() };
-        assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE.copy).is_ok());
-        assert!(hold_copies(&copies, Duration::from_micros(10), Habits::NATIVE.copy).is_err());
-    }
 }

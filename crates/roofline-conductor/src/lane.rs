@@ -130,6 +130,11 @@ impl Lane {
         self.exceptions.entry(check).or_insert_with(|| (Standing::NotApplicable, why.into()));
     }
 
+    /// Forgets what checks of the rounds were worth: they are made again, on more visits or others.
+    pub fn forget_standings(&mut self) {
+        self.exceptions.retain(|check, _| !OF_ROUNDS.contains(check));
+    }
+
     /// Notes that what only the rounds look at was not looked at.
     pub fn not_timed(&mut self) {
         for check in [Check::Memos, Check::WatchedBatch, Check::Unclaimed, Check::Copies] {
@@ -205,7 +210,7 @@ impl Lane {
         self.samples.clear();
         self.to_hub.clear();
         self.account = Account::default();
-        self.exceptions.retain(|check, _| !OF_ROUNDS.contains(check));
+        self.forget_standings();
         self.spent = Duration::ZERO;
         self.since = since;
         self.restarts += 1;

@@ -10,6 +10,7 @@ use crate::lane::Lane;
 use crate::pilot;
 use crate::shape::{Shape, batch_for};
 use crate::stage::Stage;
+use crate::visit::Seen;
 use crate::{timing, visit};
 use roofline_core::case::{Case, Device};
 use roofline_core::fill::Fill;
@@ -116,26 +117,35 @@ fn prove(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<
     let first = visit::take_judged(stage, lane, instance, shape)?;
     timing::audit(stage, lane, &instance.case, &before, &first)?;
     lane.evidence.copy = first.copy;
-    let claimed = Seconds::from_nanoseconds(median(&first.claimed).unwrap_or(0.0)).duration();
-    // A claim is not trusted to choose how long the next visits take. CPU time is, whoever else wants
-    // the core; the wall only keeps whoever sleeps from being asked for hours of it.
-    let threads = lane.evidence.threads.max(1);
-    let computed = (first.cpu / threads).saturating_sub(CONVERSATION) / shape.launches();
-    let passed = first.wall.saturating_sub(CONVERSATION) / shape.launches();
     timing::wait_until_quiet(stage, lane, LONG_REST)?;
-    timing::check_ceiling(stage, lane, &instance.case, Seconds(claimed.as_secs_f64()))?;
-    let speed = claimed.max(computed.min(passed)).max(passed / LONGEST_SLEEP);
-    corroborate(stage, lane, instance, speed)?;
-    Ok(speed)
+    let claimed = Seconds::from_nanoseconds(median(&first.claimed).unwrap_or(0.0));
+    timing::check_ceiling(stage, lane, &instance.case, claimed)?;
+    let speed = about(lane, &first);
+    corroborate(stage, lane, instance, speed)
 }
 
-/// A first word on the clock, for whoever only checks; the rounds hold it to every visit.
+/// About how long a launch of a visit took.
+///
+/// A claim is not trusted to choose how long the next visits take. CPU time is, whoever else wants the core; the wall
+/// only keeps whoever sleeps from being asked for hours of it.
+fn about(lane: &Lane, seen: &Seen) -> Duration {
+    let shape = seen.shape;
+    let sample = Seconds::from_nanoseconds(median(&seen.claimed).unwrap_or(0.0)).duration();
+    let claimed = sample / shape.batch.max(1);
+    let threads = lane.evidence.threads.max(1);
+    let computed = (seen.cpu / threads).saturating_sub(CONVERSATION) / shape.launches();
+    let passed = seen.wall.saturating_sub(CONVERSATION) / shape.launches();
+    claimed.max(computed.min(passed)).max(passed / LONGEST_SLEEP)
+}
+
+/// A first word on the clock, for whoever only checks; the rounds hold it to every visit. Returns how long a launch takes
+/// by all these visits: one alone may have met a host that took the machine away.
 fn corroborate(
     stage: &mut Stage,
     lane: &mut Lane,
     instance: &mut Instance,
     speed: Duration,
-) -> Result<(), Stop> {
+) -> Result<Duration, Stop> {
     let shape = Shape::batch(batch_for(CORROBORATED, speed));
     let affordable =
         LONGEST_CORROBORATION.as_secs_f64() / (3.0 * f64::from(shape.batch) * speed.as_secs_f64());
@@ -143,20 +153,27 @@ fn corroborate(
     let cpu_tells = instance.case.device == Device::Cpu && lane.evidence.threads <= 1;
     // Whoever lies does so every time; a busy machine disturbs now and then.
     let mut doubt = None;
+    let mut speeds = vec![speed];
     for _ in 0..TESTS {
         let mut account = Account::default();
         for _ in 0..pairs {
-            account.plain.push(visit::take(stage, lane, instance, shape)?.clocked());
-            account.doubled.push(visit::take(stage, lane, instance, shape.doubled())?.clocked());
+            for (visits, shape) in [(&mut account.plain, shape), (&mut account.doubled, shape.doubled())] {
+                let seen = visit::take(stage, lane, instance, shape)?;
+                visits.push(seen.clocked());
+                speeds.push(about(lane, &seen));
+            }
         }
         match clocks::hold(&account, shape, None, cpu_tells) {
-            Ok(_) => return Ok(()),
+            Ok(_) => {
+                speeds.sort();
+                return Ok(speeds[speeds.len() / 2]);
+            }
             Err(Doubt::Slope(why) | Doubt::Constant(why)) => doubt = Some(why),
         }
     }
     match doubt.filter(|_| stage.options.checks.on(Check::WallClock)) {
         Some(why) => Err(Failure::new(Status::Suspect, why).into()),
-        None => Ok(()),
+        None => Ok(speed),
     }
 }
 

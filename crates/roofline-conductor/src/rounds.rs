@@ -13,6 +13,7 @@
 mod beside;
 mod exams;
 mod held;
+mod looks;
 mod neighbours;
 mod past;
 #[cfg(test)]
@@ -28,16 +29,15 @@ use crate::lane::Lane;
 use crate::pilot::{self, Setting};
 use crate::plan::PlannedCase;
 use crate::shape::{Shape, batch_for};
-use crate::stage::{Options, Seat, Stage};
+use crate::stage::{Seat, Stage};
 use crate::sys::process::cpu_time;
 use crate::visit::Seen;
 use crate::{memo, proof, timing, visit};
 use roofline_core::fill::Fill;
-use roofline_core::record::{Ended, Kind, Limit, Rounds, Sample, Status};
-use roofline_core::stats::{Interval, median, quantile, t_interval};
+use roofline_core::record::{Ended, Kind, Sample, Status};
+use roofline_core::stats::{median, quantile};
 use roofline_core::turn::{Account, Taken, Turn};
-use roofline_core::units::Seconds;
-use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
+use roofline_core::verdict::FEWEST_SETS;
 use std::time::{Duration, Instant};
 
 /// A set begins with visits of about this length until two in a row agree.
@@ -74,7 +74,7 @@ const MOST_PAIRS: u32 = 2000;
 const PILOT_ERROR: f64 = 0.05;
 /// Launches of a row that is too slow for six sets.
 const SLOW_LAUNCHES: u32 = 3;
-/// Six sets may take so many budgets before a row counts as too slow for them.
+/// Six sets may take so many budgets before a row counts as too slow for them; and sets that the clocks need.
 const PATIENCE: u32 = 4;
 
 /// The rows of a case, and the probe of its limit, on their way through the sets.
@@ -440,124 +440,20 @@ impl<'p> Contest<'p> {
     fn blame(&mut self, stage: &mut Stage, seats: &[Seat]) -> Result<(), Stop> {
         let place = self.place();
         let visits: u32 = self.lanes.iter().map(|lane| lane.gate.visits).sum();
+        let by_host =
+            self.lanes.iter().filter(|lane| lane.is_probe()).map(|lane| lane.disturbances).sum::<u32>();
         for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && seats.contains(&lane.seat)) {
             lane.disturbances += 1;
             timing::rest(stage, lane);
-            // Probes are the house's own: what they seem to do between visits is the host's doing.
-            let is_often = !lane.is_probe() && lane.disturbances > MOST_DISTURBANCES.max(visits / RARE);
+            // Probes are the house's own: what they seem to do between visits is the host's doing, to others too.
+            let excused = MOST_DISTURBANCES.max(visits / RARE).max(2 * by_host);
+            let is_often = !lane.is_probe() && lane.disturbances > excused;
             if is_often && stage.options.checks.on(Check::Idle) {
                 let why = "its process works, and may write, while others are measured";
                 lane.fail(stage, Failure::new(Status::Suspect, why).seen_in(&place));
             }
         }
         Ok(())
-    }
-
-    /// Looks at every open row; those that are decided, or out of time, end.
-    ///
-    /// The hub waits for the others: as long as one of them is open, it is visited anyway.
-    pub fn look(&mut self, options: &Options, out_of_time: bool) {
-        let (open, waiting): (Vec<usize>, Vec<usize>) = (0..self.lanes.len())
-            .filter(|index| self.is_open(*index))
-            .partition(|index| !self.is_needed(*index));
-        for index in &open {
-            self.lanes[*index].ended = self.end_of(options, *index, out_of_time);
-        }
-        if !open.into_iter().any(|index| self.is_open(index)) {
-            for index in waiting {
-                self.lanes[index].ended = self.end_of(options, index, out_of_time);
-            }
-        }
-    }
-
-    /// Whether a row ends at this look: with which error probability, and why.
-    fn end_of(&self, options: &Options, index: usize, out_of_time: bool) -> Option<(f64, Ended)> {
-        let sets = self.lanes[index].to_hub.len();
-        // Who is doubted twice is refused: the second time there is twice as much to go by.
-        if self.lanes[index].doubted.is_some() && sets < 2 * FEWEST_SETS {
-            return None;
-        }
-        let spent = self.lanes.iter().map(|lane| lane.spent).max().filter(|_| index == self.setting.hub);
-        let spent = spent.unwrap_or(self.lanes[index].spent);
-        let per_set = spent / (sets.max(1) as u32);
-        let is_spent = sets >= FEWEST_SETS && spent + per_set > options.budget.unwrap_or_default();
-        match look(sets, sets >= MOST_SETS || is_spent || out_of_time) {
-            Some(alpha) if self.is_decided(options, index, alpha) => Some((alpha, Ended::Decided)),
-            Some(alpha) if sets >= MOST_SETS => Some((alpha, Ended::Looks)),
-            Some(alpha) if is_spent => Some((alpha, Ended::Budget)),
-            Some(alpha) if out_of_time => Some((alpha, Ended::TotalBudget)),
-            // Fewer than six sets say nothing; they are kept for whoever goes on.
-            _ => None,
-        }
-    }
-
-    /// Whether an interval of `alpha` says all that is asked of a lane.
-    fn is_decided(&self, options: &Options, index: usize, alpha: f64) -> bool {
-        let hub = self.setting.hub;
-        let lane = &self.lanes[index];
-        let compared = index == hub
-            || self.lanes[hub].is_probe()
-            || t_interval(&lane.to_hub, alpha)
-                .is_some_and(|interval| word(interval, options.delta) != Word::Inconclusive);
-        let shared = self.setting.limit.is_none_or(|(limit, _)| limit == index)
-            || self.share(index, alpha).is_none_or(|share| share.half <= SHARE_PRECISION);
-        compared && shared
-    }
-
-    /// ln(limit's time / lane's time) with its interval, to be shown; short launches have none.
-    fn share(&self, index: usize, alpha: f64) -> Option<Interval> {
-        self.median(index).filter(|time| time.0 >= SHORTEST_SHARE)?;
-        self.share_of(index, alpha)
-    }
-
-    fn share_of(&self, index: usize, alpha: f64) -> Option<Interval> {
-        let (limit, _) = self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live())?;
-        // The hub is another beside launches on new values than beside the limit's.
-        if self.lanes[index].renews && limit != self.setting.hub {
-            return None;
-        }
-        let own = &self.lanes[index];
-        let pairs = self.lanes[limit].to_hub.iter().skip(own.since).zip(&own.to_hub);
-        t_interval(&pairs.map(|(limit, own)| limit - own).collect::<Vec<f64>>(), alpha)
-    }
-
-    /// Median time of a launch over all samples so far.
-    fn median(&self, index: usize) -> Option<Seconds> {
-        let times: Vec<f64> = self.lanes[index].samples.iter().map(Sample::per_launch).collect();
-        median(&times).map(Seconds::from_nanoseconds)
-    }
-
-    /// What the record says of a lane's rounds.
-    pub fn rounds_of(&self, index: usize, delta: f64) -> Option<Rounds> {
-        let lane = &self.lanes[index];
-        let (alpha, ended) = lane.ended.filter(|_| lane.is_live())?;
-        let sets = lane.to_hub.len();
-        Some(Rounds {
-            hub: self.lanes[self.setting.hub].seat.implementation.clone(),
-            to_hub: lane.to_hub.clone(),
-            limit: self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live()).map(|(limit, by)| {
-                Limit {
-                    probe: self.lanes[limit].seat.implementation.clone(),
-                    by,
-                    to_hub: self.lanes[limit].to_hub.iter().copied().skip(lane.since).take(sets).collect(),
-                }
-            }),
-            course: lane.course?,
-            alpha,
-            delta,
-            ended,
-            before: lane.before.clone(),
-        })
-    }
-
-    /// Ends what is still open when no further turn is taken.
-    pub fn close(&mut self) {
-        let hub_failed = !self.lanes[self.setting.hub].is_live();
-        for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && lane.ended.is_none()) {
-            let ended = if hub_failed { Ended::HubFailed } else { Ended::Decided };
-            let alpha = look(lane.to_hub.len(), true).unwrap_or(1.0);
-            lane.ended = Some((alpha, ended));
-        }
     }
 }
 

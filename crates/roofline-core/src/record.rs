@@ -340,6 +340,9 @@ pub struct Evidence {
     pub wall_per_launch: Option<Seconds>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_per_launch: Option<Seconds>,
+    /// Share of its time that a launch could have claimed too little before these clocks refused it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub room: Option<f64>,
     /// How much longer a launch takes when every unit of its work has new values than when they are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_of_content: Option<f64>,

@@ -143,6 +143,9 @@ fn evidence(row: &Row) -> String {
     if let Some(cpu) = evidence.cpu_per_launch {
         facts.push(format!("{} by the CPU clock of its process", seconds(cpu)));
     }
+    if let Some(room) = evidence.room {
+        facts.push(format!("{} less than that would have been refused", figures::percent(room)));
+    }
     if let Some(memory) = evidence.memory_of_content {
         facts.push(format!("new values everywhere change that by {:+.1} %", 100.0 * memory));
     }

@@ -2,7 +2,7 @@
 
 use super::{Contest, LONG, PILOT_ERROR};
 use crate::checks::Check;
-use crate::clocks::{self, Doubt};
+use crate::clocks::{self, Doubt, House};
 use crate::failure::Failure;
 use crate::lane::Lane;
 use crate::stage::{Options, Stage};
@@ -23,9 +23,11 @@ const LOOP: f64 = 200e-9;
 /// Share of a launch among many on values that it has seen, which one on others takes at least.
 const LEAST_NEW: f64 = 0.95;
 
-/// Share of the time that a host may take from this machine until its clocks tell too little: a lie of a tenth got
-/// through at four times as much.
-const MOST_STOLEN: f64 = 0.05;
+/// Share of a launch that a claim may lack, for all that the clocks can tell: a row that leaves more room goes on beyond
+/// its budget, and in the end says how much is left.
+const MOST_ROOM: f64 = 0.15;
+/// Half of a launch may be missing: that is no time.
+const NO_TIME: f64 = 0.5;
 
 /// Nanoseconds of a launch below which a lie about it can hide in what a visit takes besides.
 const SHORT_ALONE: f64 = 1e6;
@@ -114,15 +116,30 @@ impl Contest<'_> {
         self.conclude(stage, self.setting.hub);
     }
 
+    /// Whether the CPU clock of a lane's process tells of its launches: one thread works in them, and no device.
+    fn cpu_tells(&self, index: usize) -> bool {
+        self.planned.case.device == Device::Cpu && self.lanes[index].evidence.threads <= 1
+    }
+
+    /// Whether a lie of some size about a lane's launches would have shown by now, where more visits could show it.
+    pub fn clocks_tell(&self, index: usize) -> bool {
+        let lane = &self.lanes[index];
+        let room = || clocks::room(&lane.account, self.own_shape(index), self.cpu_tells(index));
+        lane.is_probe() || !self.can_double(index) || room().is_some_and(|room| room <= MOST_ROOM)
+    }
+
     /// Clocks, copies, memory of content, batches.
     fn clocks(&mut self, stage: &Stage, index: usize) -> Result<(), Failure> {
         let shape = self.own_shape(index);
-        let probe = self.setting.limit.map(|(limit, _)| &self.lanes[limit]);
-        let trusted = probe.map_or_else(Vec::new, |probe| probe.account.empty.clone());
+        let cpu_tells = self.cpu_tells(index);
+        let beside =
+            self.setting.limit.map(|(limit, _)| self.lanes[limit].account.clone()).unwrap_or_default();
+        let house = House { empty: &beside.empty, visits: &beside.plain };
         let lane = &mut self.lanes[index];
         if !lane.is_live() || lane.is_probe() || lane.account.plain.is_empty() {
             return Ok(());
         }
+        lane.forget_standings();
         let suspect = |why: String| Failure::new(Status::Suspect, why);
         let on = |check| stage.options.checks.on(check);
         // Wrong outranks suspect.
@@ -137,7 +154,6 @@ impl Contest<'_> {
             return Err(Failure::new(Status::Wrong, why));
         }
         let is_cpu = self.planned.case.device == Device::Cpu;
-        let cpu_tells = is_cpu && lane.evidence.threads <= 1;
         let case = &self.planned.case;
         let bytes = (case.operation.tensors)(case).iter().map(|tensor| tensor.bytes()).sum();
         if let Err(why) = clocks::hold_growth(&lane.account, cpu_tells, bytes, shape.batch)
@@ -153,23 +169,21 @@ impl Contest<'_> {
             return Err(suspect(why));
         }
         let habits = stage.habits(&lane.seat);
-        match clocks::hold(&lane.account, shape, is_cpu.then_some((habits, &trusted[..])), cpu_tells) {
+        match clocks::hold(&lane.account, shape, is_cpu.then_some((habits, house)), cpu_tells) {
             Ok(held) => {
                 lane.evidence.grade = Grade::Corroborated;
                 lane.evidence.wall_per_launch = held.wall;
                 lane.evidence.cpu_per_launch = held.cpu;
-                if !held.by_slope {
-                    let why = "launches are too long, too few or too cold for visits of twice as many";
-                    lane.weaker(Check::WallClock, why);
+                lane.evidence.room = held.room;
+                if let Err(why) = tell_room(lane)
+                    && on(Check::WallClock)
+                {
+                    return Err(suspect(why));
                 }
             }
             Err(Doubt::Slope(why)) if on(Check::WallClock) => return Err(suspect(why)),
             Err(Doubt::Constant(why)) if on(Check::Unclaimed) => return Err(suspect(why)),
             Err(_) => {}
-        }
-        if let Some(stolen) = lane.evidence.steal.filter(|stolen| *stolen > MOST_STOLEN) {
-            let stolen = 100.0 * stolen;
-            lane.weaker(Check::WallClock, format!("the host took {stolen:.0} % of this machine's time"));
         }
         if !is_cpu {
             let why = "tensors are taken to the device and back in every visit";
@@ -258,4 +272,29 @@ impl Contest<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// Notes the room that the clocks have left to a row; refuses it where that leaves no time.
+fn tell_room(lane: &mut Lane) -> Result<(), String> {
+    let stolen = lane.evidence.steal.filter(|stolen| *stolen > 0.01).map_or_else(String::new, |stolen| {
+        format!("; the host took {:.0} % of this machine's time", 100.0 * stolen)
+    });
+    match lane.evidence.room {
+        None => {
+            let why = "launches are too long, too few or too cold for visits of twice as many";
+            lane.weaker(Check::WallClock, why);
+        }
+        Some(room) if room > MOST_ROOM => {
+            let more = 100.0 * room / (1.0 - room);
+            let why = format!(
+                "a launch may take {more:.0} % more than it claims, for all that clocks can tell{stolen}"
+            );
+            if room > NO_TIME {
+                return Err(why);
+            }
+            lane.weaker(Check::WallClock, why);
+        }
+        Some(_) => {}
+    }
+    Ok(())
 }

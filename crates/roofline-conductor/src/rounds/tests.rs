@@ -2,8 +2,10 @@ use super::past::probes_of;
 use super::*;
 use crate::plan::PlannedRow;
 use crate::session::Limits;
+use crate::stage::Options;
 use roofline_core::record::{Course, Limiter, SCHEMA};
-use roofline_core::turn::Measured;
+use roofline_core::turn::{Clocked, Measured};
+use roofline_core::units::Seconds;
 use std::path::PathBuf;
 
 const PROBES: [&str; 2] = ["limit/traffic-copy", "limit/traffic-copy-4"];
@@ -49,13 +51,14 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
     let seconds = Seconds(0.1);
     let course =
         Course { kind: Kind::Short, warmup: 4, samples: 2, batch: 1, block: seconds, timer: seconds };
+    let clear = Clocked { claimed: 5e-3, computed: 5e-3, wall: 0.0, cpu: 0.0, delayed: 0.0, waited: 0.0 };
     let measured = |lane: &Lane| Measured {
         implementation: lane.seat.implementation.clone(),
         runner: lane.seat.runner.clone(),
         course,
         to_hub: if lane.is_probe() { 0.0 } else { to_hub },
         samples: lane.samples.clone(),
-        account: Account::default(),
+        account: Account { plain: vec![clear; 4], doubled: vec![clear; 4], ..Account::default() },
         spent: seconds,
         taken: Taken { ticks: Some((1, 10)), switches: None },
         restarts: 0,
@@ -155,15 +158,17 @@ fn what_was_found_before_a_row_was_measured_anew_is_forgotten() {
 #[test]
 fn a_look_ends_rows_and_says_why() {
     let planned = planned();
-    let looked = |values: &[f64], budget, out_of_time| {
+    let looked_by = |clocks_tell: bool, values: &[f64], budget, out_of_time| {
         let mut contest = contest(&planned);
         for (set, value) in values.iter().enumerate() {
-            let turn = turn(&contest, set as u32, PROBES[0], *value);
+            let mut turn = turn(&contest, set as u32, PROBES[0], *value);
+            turn.lanes.iter_mut().filter(|_| !clocks_tell).for_each(|lane| lane.account.doubled.clear());
             contest.resume(&[turn]);
         }
         contest.look(&options(budget), out_of_time);
         contest.lanes[0].ended
     };
+    let looked = |values: &[f64], budget, out_of_time| looked_by(true, values, budget, out_of_time);
     let still = [0.1, 0.1001, 0.0999, 0.1, 0.1001, 0.0999];
     let restless = [0.1, 0.5, -0.3, 0.4, 0.0, 0.2, 0.6];
     assert_eq!(looked(&still, 100, false), Some((0.002, Ended::Decided)));
@@ -172,6 +177,8 @@ fn a_look_ends_rows_and_says_why() {
     assert!(matches!(looked(&restless, 100, true), Some((_, Ended::TotalBudget))));
     assert_eq!(looked(&restless[..5], 100, true), None, "five sets say nothing and are kept");
     assert!(matches!(looked(&restless, 0, false), Some((_, Ended::Budget))));
+    assert_eq!(looked_by(false, &still, 100, false), None, "the clocks leave room");
+    assert!(matches!(looked_by(false, &still, 0, false), Some((_, Ended::Decided))), "patience has its end");
     let longest: Vec<f64> = restless.iter().copied().cycle().take(25).collect();
     let (alpha, ended) = looked(&longest, 100, false).unwrap();
     assert!(

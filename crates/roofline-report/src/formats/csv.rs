@@ -46,6 +46,7 @@ const COLUMNS: &[Column] = &[
     ("gate_score", |row| row.record.gate.score.to_string()),
     ("deterministic", |row| optional(row.record.gate.deterministic)),
     ("wall_seconds", |row| optional(row.record.evidence.wall_per_launch.map(|time| time.0))),
+    ("clock_room", |row| optional(row.record.evidence.room)),
     ("peak_memory_bytes", |row| optional(row.record.evidence.peak_memory.map(|bytes| bytes.0))),
     ("machine", |row| row.record.provenance.machine.clone()),
     ("runner", |row| row.record.provenance.runner.clone()),

@@ -40,7 +40,9 @@ fn both_visits_of_a_pair_are_judged() {
         let sets = row["rounds"]["to_hub"].as_array().unwrap().len() as u64;
         row["gate"]["judged_visits"].as_u64().unwrap() - sets
     };
-    assert!(judged("cpu/plain") >= judged("cpu/vector"), "{} {}", judged("cpu/plain"), judged("cpu/vector"));
+    // By lot, and each lane by its own: about as many.
+    let (hub, other) = (judged("cpu/plain"), judged("cpu/vector"));
+    assert!(4 * hub >= 3 * other, "{hub} {other}");
 }
 
 #[test]
@@ -116,7 +118,7 @@ fn a_row_can_be_explained_and_reproduced() {
         assert_eq!(command, stored.reproduce);
         let again = scene.shell(&format!("{command} --quick --store again.db --format jsonl")).exits(0);
         let again = again.row(&stored.implementation);
-        assert_eq!((&again["status"], &again["case"]), (&row["status"], &row["case"]));
+        assert_eq!((&again["status"], &again["case"]), (&row["status"], &row["case"]), "{}", again["why"]);
         assert_eq!(again["provenance"]["seed"], row["provenance"]["seed"]);
     }
 }

@@ -1,0 +1,124 @@
+//! Looks at the rows after some sets: which of them end, and what they say then.
+
+use super::{Contest, PATIENCE};
+use crate::stage::Options;
+use roofline_core::record::{Ended, Limit, Rounds, Sample};
+use roofline_core::stats::{Interval, median, t_interval};
+use roofline_core::units::Seconds;
+use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
+
+impl Contest<'_> {
+    /// Looks at every open row; those that are decided, or out of time, end.
+    ///
+    /// The hub waits for the others: as long as one of them is open, it is visited anyway.
+    pub fn look(&mut self, options: &Options, out_of_time: bool) {
+        let (open, waiting): (Vec<usize>, Vec<usize>) = (0..self.lanes.len())
+            .filter(|index| self.is_open(*index))
+            .partition(|index| !self.is_needed(*index));
+        for index in &open {
+            self.lanes[*index].ended = self.end_of(options, *index, out_of_time);
+        }
+        if !open.into_iter().any(|index| self.is_open(index)) {
+            for index in waiting {
+                self.lanes[index].ended = self.end_of(options, index, out_of_time);
+            }
+        }
+    }
+
+    /// Whether a row ends at this look: with which error probability, and why.
+    fn end_of(&self, options: &Options, index: usize, out_of_time: bool) -> Option<(f64, Ended)> {
+        let sets = self.lanes[index].to_hub.len();
+        // Who is doubted twice is refused: the second time there is twice as much to go by.
+        if self.lanes[index].doubted.is_some() && sets < 2 * FEWEST_SETS {
+            return None;
+        }
+        let spent = self.lanes.iter().map(|lane| lane.spent).max().filter(|_| index == self.setting.hub);
+        let spent = spent.unwrap_or(self.lanes[index].spent);
+        let per_set = spent / (sets.max(1) as u32);
+        let budget = options.budget.unwrap_or_default();
+        let is_beyond = |budgets: u32| sets >= FEWEST_SETS && spent + per_set > budget * budgets;
+        let is_spent = is_beyond(1);
+        let is_last = sets >= MOST_SETS || is_beyond(PATIENCE) || out_of_time;
+        // No time is given that the clocks have not had a chance to doubt.
+        if !is_last && !self.clocks_tell(index) {
+            return None;
+        }
+        match look(sets, is_last || is_spent) {
+            Some(alpha) if self.is_decided(options, index, alpha) => Some((alpha, Ended::Decided)),
+            Some(alpha) if sets >= MOST_SETS => Some((alpha, Ended::Looks)),
+            Some(alpha) if is_spent => Some((alpha, Ended::Budget)),
+            Some(alpha) if out_of_time => Some((alpha, Ended::TotalBudget)),
+            // Fewer than six sets say nothing; they are kept for whoever goes on.
+            _ => None,
+        }
+    }
+
+    /// Whether an interval of `alpha` says all that is asked of a lane.
+    fn is_decided(&self, options: &Options, index: usize, alpha: f64) -> bool {
+        let hub = self.setting.hub;
+        let lane = &self.lanes[index];
+        let compared = index == hub
+            || self.lanes[hub].is_probe()
+            || t_interval(&lane.to_hub, alpha)
+                .is_some_and(|interval| word(interval, options.delta) != Word::Inconclusive);
+        let shared = self.setting.limit.is_none_or(|(limit, _)| limit == index)
+            || self.share(index, alpha).is_none_or(|share| share.half <= SHARE_PRECISION);
+        compared && shared
+    }
+
+    /// ln(limit's time / lane's time) with its interval, to be shown; short launches have none.
+    fn share(&self, index: usize, alpha: f64) -> Option<Interval> {
+        self.median(index).filter(|time| time.0 >= SHORTEST_SHARE)?;
+        self.share_of(index, alpha)
+    }
+
+    pub(super) fn share_of(&self, index: usize, alpha: f64) -> Option<Interval> {
+        let (limit, _) = self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live())?;
+        // The hub is another beside launches on new values than beside the limit's.
+        if self.lanes[index].renews && limit != self.setting.hub {
+            return None;
+        }
+        let own = &self.lanes[index];
+        let pairs = self.lanes[limit].to_hub.iter().skip(own.since).zip(&own.to_hub);
+        t_interval(&pairs.map(|(limit, own)| limit - own).collect::<Vec<f64>>(), alpha)
+    }
+
+    /// Median time of a launch over all samples so far.
+    pub(super) fn median(&self, index: usize) -> Option<Seconds> {
+        let times: Vec<f64> = self.lanes[index].samples.iter().map(Sample::per_launch).collect();
+        median(&times).map(Seconds::from_nanoseconds)
+    }
+
+    /// What the record says of a lane's rounds.
+    pub fn rounds_of(&self, index: usize, delta: f64) -> Option<Rounds> {
+        let lane = &self.lanes[index];
+        let (alpha, ended) = lane.ended.filter(|_| lane.is_live())?;
+        let sets = lane.to_hub.len();
+        Some(Rounds {
+            hub: self.lanes[self.setting.hub].seat.implementation.clone(),
+            to_hub: lane.to_hub.clone(),
+            limit: self.setting.limit.filter(|(limit, _)| self.lanes[*limit].is_live()).map(|(limit, by)| {
+                Limit {
+                    probe: self.lanes[limit].seat.implementation.clone(),
+                    by,
+                    to_hub: self.lanes[limit].to_hub.iter().copied().skip(lane.since).take(sets).collect(),
+                }
+            }),
+            course: lane.course?,
+            alpha,
+            delta,
+            ended,
+            before: lane.before.clone(),
+        })
+    }
+
+    /// Ends what is still open when no further turn is taken.
+    pub fn close(&mut self) {
+        let hub_failed = !self.lanes[self.setting.hub].is_live();
+        for lane in self.lanes.iter_mut().filter(|lane| lane.is_live() && lane.ended.is_none()) {
+            let ended = if hub_failed { Ended::HubFailed } else { Ended::Decided };
+            let alpha = look(lane.to_hub.len(), true).unwrap_or(1.0);
+            lane.ended = Some((alpha, ended));
+        }
+    }
+}
