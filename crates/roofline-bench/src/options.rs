@@ -37,7 +37,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
     pub(crate) against: Option<String>,
     /// End with 3 when a row is slower than what it is compared with, for sure by more than so many percent, or when neither is known; all rows together are held to the error probability of one
-    #[arg(long, value_name = "slower|slower=2%|inconclusive")]
+    #[arg(long, value_name = "slower|slower=2%|inconclusive", value_parser = FailOn::of_bench)]
     pub(crate) fail_on: Option<FailOn>,
     /// Seconds for one row; never fewer than six sets
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]

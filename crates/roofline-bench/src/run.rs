@@ -204,7 +204,13 @@ impl Measured {
             When::Always => anstream::ColorChoice::Always.write_global(),
             When::Never => anstream::ColorChoice::Never.write_global(),
         }
-        let report = Report { run: Some(&self.0.run), records: &self.0.records, sort: Sort::Case };
+        let report = Report {
+            run: Some(&self.0.run),
+            records: &self.0.records,
+            sort: Sort::Case,
+            targets: &[],
+            findings: &[],
+        };
         print(&(format.write)(&report, style())).map_err(of_output)?;
         if let Err(error) = &self.0.kept {
             return Err(Mistake::of_store(error));

@@ -4,7 +4,7 @@ use crate::failure::{Failure, SeenOn, Stop};
 use crate::job::quoted;
 use crate::lane::Lane;
 use crate::plan::{Plan, PlannedCase};
-use crate::rounds::Contest;
+use crate::rounds::{Contest, Effort, MOST_SIZED};
 use crate::stage::{Options, Stage, cores_for};
 use crate::sys::signals;
 use crate::{gate, proof, references};
@@ -18,9 +18,10 @@ use roofline_core::philox::Draws;
 use roofline_core::record::{Evidence, Gate, Provenance, Record, Rounds, SCHEMA, Status};
 use roofline_core::turn::Turn;
 use roofline_core::units::Bytes;
+use roofline_core::verdict::FEWEST_SETS;
 use std::collections::BTreeMap;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Sees what happens while it happens. What its methods return ends the run, if it is an error.
 pub trait Observer {
@@ -32,8 +33,20 @@ pub trait Observer {
     fn record(&mut self, record: Record) -> io::Result<()>;
     /// All rows of a case are finished: its turns are no longer needed.
     fn end(&mut self, case: &Case) -> io::Result<()>;
+    /// What showing the difference that was asked for will take, by the first sets.
+    fn forecast(&mut self, _forecast: Forecast) {}
     /// An id for a record, and the time.
     fn stamp(&mut self) -> (String, String);
+}
+
+/// What it will take to show a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forecast {
+    /// Sets of the row that needs most; too few where it would be more than anybody waits for.
+    pub sets: usize,
+    pub suffices: bool,
+    /// From now on.
+    pub time: Duration,
 }
 
 /// What a run is doing.
@@ -110,6 +123,7 @@ impl Run<'_> {
             }
         }
         // Sets outside, cases inside: a library that takes seconds to start does so once a set.
+        let start = Instant::now();
         for set in 0.. {
             contests.retain(|contest| !contest.is_over());
             if contests.is_empty() {
@@ -129,8 +143,20 @@ impl Run<'_> {
                 contest.look(self.stage.options, self.is_out_of_time());
                 self.settle(contest)?;
             }
+            if let Some(effect) = self.stage.options.detect.filter(|_| set + 1 == FEWEST_SETS as u32) {
+                self.forecast(&contests, effect, start.elapsed());
+            }
         }
         Ok(finish)
+    }
+
+    /// Says how long the run will take, by what its first sets took on the clock.
+    fn forecast(&mut self, contests: &[Contest], effect: f64, took: Duration) {
+        let efforts: Vec<Effort> = contests.iter().map(|contest| contest.effort(effect)).collect();
+        let sum = |of: fn(&Effort) -> Duration| efforts.iter().map(of).sum::<Duration>().as_secs_f64();
+        let more = sum(|effort| effort.to_come) / sum(|effort| effort.so_far).max(1e-9);
+        let sets = efforts.iter().map(|effort| effort.sets).max().unwrap_or(0);
+        self.observer.forecast(Forecast { sets, suffices: sets < MOST_SIZED, time: took.mul_f64(more) });
     }
 
     fn begin(&mut self, step: Step, case: &Case) -> Result<(), Stop> {

@@ -1,6 +1,6 @@
 //! A plan: which rows a run has. Cases come from a selection, implementations from runners' offers.
 
-pub use roofline_core::names::{LIMIT, is_limit};
+pub use roofline_core::names::{LIMIT, is_limit, matches};
 
 use roofline_core::case::{Case, Device};
 use roofline_core::condition::Condition;
@@ -185,41 +185,10 @@ pub fn names(name: &str, implementation: &str) -> bool {
     matches(name, implementation) || implementation.split('/').next() == Some(name)
 }
 
-/// Whether `text` matches a pattern in which `*` stands for anything.
-pub fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
-    for part in parts {
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use roofline_core::protocol::cpu;
-
-    #[test]
-    fn globs() {
-        for (pattern, text, expected) in [
-            ("cpu/*", "cpu/plain", true),
-            ("*", "x", true),
-            ("*/plain", "cpu/plain", true),
-            ("c*/*n", "cpu/plain", true),
-            ("cpu/plain", "cpu/plain", true),
-            ("cpu", "cpu/plain", false),
-            ("cpu/*x", "cpu/plain", false),
-            ("a*a", "a", false),
-            ("", "x", false),
-        ] {
-            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
-        }
-    }
 
     #[test]
     fn probes_take_part_where_they_are_named() {

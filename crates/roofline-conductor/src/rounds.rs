@@ -20,6 +20,7 @@ mod past;
 mod tests;
 
 use self::exams::Exams;
+pub use self::looks::{Effort, MOST_SIZED};
 use self::neighbours::{Visit, pairs};
 use crate::audit::{self, Usage};
 use crate::checks::Check;

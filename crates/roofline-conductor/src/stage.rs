@@ -39,6 +39,8 @@ pub struct Options {
     pub quick: bool,
     /// A difference below this counts as none.
     pub delta: f64,
+    /// The difference that every comparison is to show: instead of budgets and looks, the first sets say how many it takes.
+    pub detect: Option<f64>,
     /// What the run fails on: rows that it would fail by are measured again before it does.
     pub fail_on: Option<FailOn>,
     pub checks: Checks,
@@ -60,6 +62,7 @@ impl Options {
             total_budget: None,
             quick: false,
             delta: roofline_core::verdict::DELTA,
+            detect: None,
             fail_on: None,
             checks: Checks::default(),
             sandbox: Sandbox::default(),

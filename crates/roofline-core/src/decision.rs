@@ -17,11 +17,15 @@ pub enum FailOn {
     Slower(f64),
     /// A row of which neither is known, nor that it is the same.
     Inconclusive,
+    /// A target of the suite that is missed, which is no row's own.
+    Missed,
+    /// What breaks a rule of the repository's policy.
+    Policy,
 }
 
 /// What `--fail-on` was given instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is neither `slower`, `slower=2%` nor `inconclusive`")]
+#[error("`{0}` is neither `slower`, `slower=2%`, `inconclusive`, `missed` nor `policy`")]
 pub struct FailOnError(String);
 
 impl FromStr for FailOn {
@@ -32,6 +36,8 @@ impl FromStr for FailOn {
         match text.split_once('=') {
             None if text == "slower" => Ok(FailOn::Slower(0.0)),
             None if text == "inconclusive" => Ok(FailOn::Inconclusive),
+            None if text == "missed" => Ok(FailOn::Missed),
+            None if text == "policy" => Ok(FailOn::Policy),
             Some(("slower", share)) => {
                 let percent: f64 =
                     share.strip_suffix('%').and_then(|share| share.parse().ok()).ok_or_else(wrong)?;
@@ -47,12 +53,32 @@ impl FromStr for FailOn {
     }
 }
 
+impl FailOn {
+    /// What fails by its comparison with another, as in benches, which have neither targets nor a policy.
+    pub fn of_bench(text: &str) -> Result<FailOn, FailOnError> {
+        FailOn::of_ab(text).and_then(|what| match what {
+            FailOn::Policy => Err(FailOnError(text.to_owned())),
+            what => Ok(what),
+        })
+    }
+
+    /// The same as in `ab`, which has no targets.
+    pub fn of_ab(text: &str) -> Result<FailOn, FailOnError> {
+        text.parse().and_then(|what| match what {
+            FailOn::Missed => Err(FailOnError(text.to_owned())),
+            what => Ok(what),
+        })
+    }
+}
+
 impl fmt::Display for FailOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FailOn::Slower(0.0) => write!(f, "slower"),
             FailOn::Slower(share) => write!(f, "slower by more than {} %", 100.0 * share),
             FailOn::Inconclusive => write!(f, "inconclusive"),
+            FailOn::Missed => write!(f, "missed"),
+            FailOn::Policy => write!(f, "policy"),
         }
     }
 }
@@ -64,6 +90,8 @@ impl FailOn {
             FailOn::Slower(0.0) => "slower".to_owned(),
             FailOn::Slower(share) => format!("slower={}%", 100.0 * share),
             FailOn::Inconclusive => "inconclusive".to_owned(),
+            FailOn::Missed => "missed".to_owned(),
+            FailOn::Policy => "policy".to_owned(),
         }
     }
 }
@@ -73,6 +101,7 @@ pub fn calls_for_more(rounds: &Rounds, what: FailOn) -> bool {
     match what {
         FailOn::Slower(share) => chance(rounds, &rounds.to_hub, rounds.alpha, least(share)) <= ALPHA,
         FailOn::Inconclusive => is_unknown(rounds),
+        FailOn::Missed | FailOn::Policy => false,
     }
 }
 
@@ -92,6 +121,7 @@ pub fn flagged<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) 
         FailOn::Inconclusive => {
             compared.into_iter().filter(|record| record.rounds.as_ref().is_none_or(is_unknown)).collect()
         }
+        FailOn::Missed | FailOn::Policy => Vec::new(),
     }
 }
 
@@ -118,9 +148,14 @@ pub fn one_way<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<Word
 
 /// Whether a row has a time and stands beside another that was asked for.
 fn is_compared(record: &Record) -> bool {
-    let hub = record.rounds.as_ref().map_or("", |rounds| rounds.hub.as_str());
+    hub_of(record).is_some()
+}
+
+/// The implementation that a row with a time was asked to be compared with.
+pub(crate) fn hub_of(record: &Record) -> Option<&str> {
+    let hub = record.rounds.as_ref().map(|rounds| rounds.hub.as_str())?;
     let is_beside = !hub.is_empty() && !is_limit(hub) && hub != record.implementation;
-    record.status == Status::Ok && is_beside && !is_limit(&record.implementation)
+    (record.status == Status::Ok && is_beside && !is_limit(&record.implementation)).then_some(hub)
 }
 
 /// How a row compares with what was asked for; rows beside their limit alone have no such word.
@@ -140,10 +175,15 @@ fn first(rounds: &Rounds, least: f64) -> f64 {
 /// The chance that a row no slower than `least` looks as slow as in these sets, for all looks at them together: the
 /// interval of the verdict has it exactly at its error probability.
 fn chance(rounds: &Rounds, to_hub: &[f64], alpha: f64, least: f64) -> f64 {
-    if rounds.comparison().is_none() || to_hub.len() < FEWEST_SETS {
+    if rounds.comparison().is_none() { 1.0 } else { chance_above(to_hub, alpha, least) }
+}
+
+/// The chance that values whose mean is no more than `least` look like these, after looks of which the last has `alpha`.
+pub(crate) fn chance_above(values: &[f64], alpha: f64, least: f64) -> f64 {
+    if values.len() < FEWEST_SETS {
         return 1.0;
     }
-    2.0 * stats::chance_above(to_hub, least).unwrap_or(1.0) * ALPHA / alpha
+    2.0 * stats::chance_above(values, least).unwrap_or(1.0) * ALPHA / alpha
 }
 
 /// Those that hold together with [`ALPHA`].
@@ -155,14 +195,14 @@ fn holm(mut rows: Vec<(&Record, f64)>) -> Vec<&Record> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::operation::Work;
     use crate::record::{Before, Ended, Evidence, Gate, Provenance, SCHEMA};
     use crate::verdict::tests::rounds;
 
     /// Rows that are slower by these shares on average, with a scatter of a percent over twelve sets.
-    fn rows(slower: &[f64]) -> Vec<Record> {
+    pub(crate) fn rows(slower: &[f64]) -> Vec<Record> {
         let row = |slower: &f64| {
             let scatter = |set: i32| 0.01 * f64::from(set % 5 - 2);
             let to_hub = (0..12).map(|set| slower.ln_1p() + scatter(set)).collect();
@@ -192,6 +232,8 @@ mod tests {
         assert_eq!("slower".parse(), Ok(FailOn::Slower(0.0)));
         assert_eq!("slower=2%".parse(), Ok(FailOn::Slower(0.02)));
         assert_eq!("inconclusive".parse(), Ok(FailOn::Inconclusive));
+        assert_eq!("missed".parse(), Ok(FailOn::Missed));
+        assert_eq!("policy".parse(), Ok(FailOn::Policy));
         for wrong in [
             "",
             "faster",
@@ -205,7 +247,7 @@ mod tests {
             assert!(wrong.parse::<FailOn>().is_err(), "{wrong}");
         }
         assert_eq!(FailOn::Slower(0.02).to_string(), "slower by more than 2 %");
-        for words in ["slower", "slower=2%", "slower=0.5%", "inconclusive"] {
+        for words in ["slower", "slower=2%", "slower=0.5%", "inconclusive", "missed", "policy"] {
             assert_eq!(words.parse::<FailOn>().unwrap().words(), words);
         }
     }

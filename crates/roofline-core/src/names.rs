@@ -18,3 +18,39 @@ pub fn is_kebab(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
 }
+
+/// Whether `text` matches a pattern in which `*` stands for anything.
+pub fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs() {
+        for (pattern, text, expected) in [
+            ("cpu/*", "cpu/plain", true),
+            ("*", "x", true),
+            ("*/plain", "cpu/plain", true),
+            ("c*/*n", "cpu/plain", true),
+            ("cpu/plain", "cpu/plain", true),
+            ("cpu", "cpu/plain", false),
+            ("cpu/*x", "cpu/plain", false),
+            ("a*a", "a", false),
+            ("", "x", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}

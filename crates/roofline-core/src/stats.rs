@@ -150,6 +150,19 @@ pub fn smallest_effect(values: &[f64], alpha: f64) -> Option<f64> {
     Some((t_quantile(1.0 - alpha / 2.0, freedom)? + t_quantile(0.9, freedom)?) * error)
 }
 
+/// How many values like these it takes until an interval of `alpha` over them tells `effect` from nothing, and nothing
+/// from it, nineteen times in twenty; no fewer than there are, and `most` at most.
+pub fn values_needed(values: &[f64], alpha: f64, effect: f64, most: usize) -> Option<usize> {
+    let (_, error, _) = trimmed_mean(values)?;
+    let spread = error * (values.len() as f64).sqrt();
+    let is_enough = |count: &usize| {
+        let quantiles = [1.0 - alpha / 2.0, 0.975].map(|q| t_quantile(q, *count as f64 - 1.0));
+        let [Some(sure), Some(found)] = quantiles else { return false };
+        (sure + found) * spread / (*count as f64).sqrt() <= effect
+    };
+    (values.len()..most).find(is_enough).or(Some(most))
+}
+
 /// Mean, its standard error, and degrees of freedom, by Yuen: from twelve values on, the sixth at each
 /// end is left out of the mean, and counts for the error as if it lay where the rest ends. Now and then a
 /// whole set goes astray by several percent; fewer values cannot spare any.

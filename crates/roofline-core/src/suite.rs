@@ -10,6 +10,10 @@
 //! threads = [1, 2]
 //! max-bytes = 67108864
 //! ```
+//!
+//! It may say what it wants of them, in `[[targets]]`.
+
+mod targets;
 
 use crate::axis::AxisSpec;
 use crate::case::{Cache, Case, Device, parse_form, parse_param, parse_precision};
@@ -17,6 +21,7 @@ use crate::condition::Sizes;
 use crate::nearest::nearest;
 use crate::operation::Operation;
 use crate::precision::Precision;
+use crate::target::Target;
 use crate::text::line_and_column;
 use std::ops::Range;
 use toml::Spanned;
@@ -44,6 +49,7 @@ pub struct Block {
 pub struct Suite {
     pub about: String,
     pub blocks: Vec<Block>,
+    pub targets: Vec<Target>,
 }
 
 /// A mistake in a suite, with the bytes that it stands at.
@@ -72,7 +78,7 @@ impl Suite {
             hint: "the file is not TOML".to_owned(),
             span: error.span(),
         })?;
-        let mut suite = Suite { about: String::new(), blocks: Vec::new() };
+        let mut suite = Suite { about: String::new(), blocks: Vec::new(), targets: Vec::new() };
         for (key, value) in table.get_ref() {
             match key.get_ref().as_ref() {
                 "about" => suite.about = string(value)?.to_owned(),
@@ -81,7 +87,18 @@ impl Suite {
                         suite.blocks.push(block_of(block)?);
                     }
                 }
-                unknown => return Err(unknown_key(unknown, key.span(), &["about", "cases"])),
+                "targets" => {
+                    for entry in array(value)? {
+                        let target = targets::target_of(entry)?;
+                        if suite.targets.iter().any(|known| known.id == target.id) {
+                            let why = format!("two targets have the id `{}`", target.id);
+                            let hint = "give one of them another id".to_owned();
+                            return Err(SuiteError { why, hint, span: Some(entry.span()) });
+                        }
+                        suite.targets.push(target);
+                    }
+                }
+                unknown => return Err(unknown_key(unknown, key.span(), &["about", "cases", "targets"])),
             }
         }
         if suite.blocks.is_empty() {

@@ -49,7 +49,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    fn of(interval: Interval) -> Ratio {
+    pub fn of(interval: Interval) -> Ratio {
         let Interval { mean, half } = interval;
         Ratio { value: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() }
     }

@@ -23,6 +23,7 @@ mod row;
 mod scaling;
 mod spread;
 mod svg;
+mod targets;
 mod text;
 
 pub use explain::explain;
@@ -35,7 +36,9 @@ pub use roofs::roofs_table;
 pub use scaling::scaling;
 pub use svg::roofline_svg;
 
+use roofline_core::policy::Finding;
 use roofline_core::record::{Record, Run};
+use roofline_core::target::Reached;
 
 /// What is reported: records, and the run that they are of where there is one.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +47,10 @@ pub struct Report<'a> {
     pub records: &'a [Record],
     /// Order of the rows in tables and CSV; JSON has them as they are.
     pub sort: Sort,
+    /// Targets of its suite, where they were asked for.
+    pub targets: &'a [Reached],
+    /// What broke a rule of a policy, where it was held to one.
+    pub findings: &'a [Finding],
 }
 
 /// How text for people looks; formats for programs ignore it.

@@ -1,8 +1,9 @@
 //! Which rows a run failed on, though each of them is right.
 
+use crate::Report;
 use crate::row::{Row, provider};
 use roofline_core::decision::{FailOn, flagged};
-use roofline_core::record::{Record, Run};
+use roofline_core::record::Record;
 use roofline_core::verdict::Word;
 
 /// Options of a bench by which a slower row is a regression.
@@ -11,7 +12,8 @@ const BASELINE: [&str; 2] = ["--baseline", "--baseline-lenient"];
 /// The rows that a run failed on, because it held them against what they were, or was asked to by `--fail-on`. The
 /// record of a run has no other word for it than its command line. With `--against` alone a slower row is an answer, no
 /// regression.
-pub(crate) fn regressions<'a>(run: &Run, records: &'a [Record]) -> Vec<&'a Record> {
+pub(crate) fn regressions<'a>(report: &Report<'a>) -> Vec<&'a Record> {
+    let Some(run) = report.run else { return Vec::new() };
     let words = &run.arguments;
     let given = |(index, word): (usize, &String)| match word.split_once('=') {
         Some(("--fail-on", value)) => Some(value.to_owned()),
@@ -25,11 +27,14 @@ pub(crate) fn regressions<'a>(run: &Run, records: &'a [Record]) -> Vec<&'a Recor
     // Rows of the house are peers in a bench: nobody merges a change of theirs there.
     let command = words.get(1).map_or("", String::as_str);
     let is_bench = !["run", "ab"].contains(&command);
-    let own = records.iter().filter(|record| !is_bench || provider(&record.implementation) != "cpu");
+    let own = report.records.iter().filter(|record| !is_bench || provider(&record.implementation) != "cpu");
     let is_slower = |record: &&Record| {
         Row::new(record).against().is_some_and(|comparison| comparison.word == Word::Slower)
     };
+    let is_found =
+        |record: &&Record| report.findings.iter().any(|found| found.fails && found.row == record.row());
     match fail_on {
+        Some(FailOn::Policy) => own.filter(is_found).collect(),
         Some(what) => flagged(own, what),
         None if command == "ab" => flagged(own, FailOn::Slower(0.0)),
         None if is_bench && words.iter().any(has_baseline) => own.filter(is_slower).collect(),

@@ -19,7 +19,7 @@ use std::path::Path;
 
 fn write(format: &str, records: &[Record]) -> String {
     let run = run("run");
-    let report = Report { run: Some(&run), records, sort: Sort::default() };
+    let report = Report { run: Some(&run), records, sort: Sort::default(), targets: &[], findings: &[] };
     (Format::find(format).unwrap().write)(&report, Style::default())
 }
 
@@ -38,7 +38,13 @@ fn written(format: &str, records: &[Record]) -> Source {
     match Folder::find(format) {
         None => file(write(format, records)),
         Some(kind) => {
-            let files = (kind.write)(&Report { run: None, records, sort: Sort::default() });
+            let files = (kind.write)(&Report {
+                run: None,
+                records,
+                sort: Sort::default(),
+                targets: &[],
+                findings: &[],
+            });
             folder(files.into_iter().map(|(path, text)| (path, text.into_bytes())))
         }
     }

@@ -39,7 +39,7 @@ fn judged(judge: &str, words: &[&str], text: &str) -> String {
 
 fn write(format: &str, records: &[Record]) -> String {
     let run = run("run");
-    let report = Report { run: Some(&run), records, sort: Sort::default() };
+    let report = Report { run: Some(&run), records, sort: Sort::default(), targets: &[], findings: &[] };
     (Format::find(format).unwrap().write)(&report, Style::default())
 }
 
@@ -82,7 +82,8 @@ fn go_text_of_two_runs_can_be_compared() {
             record.provenance.machine = "xeon-2c".to_owned();
             record.provenance.roofline = version.to_owned();
         }
-        let report = Report { run: Some(&run), records: &records, sort: Sort::default() };
+        let report =
+            Report { run: Some(&run), records: &records, sort: Sort::default(), targets: &[], findings: &[] };
         let text = (Format::find("go").unwrap().write)(&report, Style::default());
         assert!(text.starts_with(&format!("# run {id}\n# roofline {version}\n")), "{text}");
         serde_json::from_str(&judged("go.py", &[], &text)).unwrap()
@@ -120,7 +121,7 @@ fn json_keeps_to_its_schemas() {
     for format in ["github-action-benchmark", "github-action-benchmark-rates"] {
         judged("schema.py", &["github-action-benchmark"], &write(format, &rows));
     }
-    let report = Report { run: None, records: &rows, sort: Sort::default() };
+    let report = Report { run: None, records: &rows, sort: Sort::default(), targets: &[], findings: &[] };
     for (path, text) in (Folder::find("criterion").unwrap().write)(&report) {
         let name = path.rsplit('/').next().unwrap().trim_end_matches(".json");
         judged("schema.py", &[&format!("criterion/{name}")], &text);
@@ -183,7 +184,7 @@ fn criterion_is_read_and_reads() {
     let folder = tempfile::tempdir().unwrap();
     let case = "add/f32/rows=1,cols=256";
     let rows = [Record { case: case.to_owned(), ..record("run", "") }];
-    let report = Report { run: None, records: &rows, sort: Sort::default() };
+    let report = Report { run: None, records: &rows, sort: Sort::default(), targets: &[], findings: &[] };
     for (path, text) in (Folder::find("criterion").unwrap().write)(&report) {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -11,12 +11,12 @@ use unicode_width::UnicodeWidthStr;
 
 fn write(format: &str, records: &[Record], style: Style) -> String {
     let run = run("run");
-    let report = Report { run: Some(&run), records, sort: Sort::default() };
+    let report = Report { run: Some(&run), records, sort: Sort::default(), targets: &[], findings: &[] };
     (Format::find(format).unwrap().write)(&report, style)
 }
 
 fn scale(records: &[Record], style: Style) -> String {
-    scaling(&Report { run: None, records, sort: Sort::default() }, style)
+    scaling(&Report { run: None, records, sort: Sort::default(), targets: &[], findings: &[] }, style)
 }
 
 /// Fields of each line of a CSV text, by the grammar of RFC 4180.
@@ -142,7 +142,7 @@ proptest! {
     fn sorting_loses_no_row_and_puts_the_best_first(
         records in proptest::collection::vec(likely(), 0..6), sort in proptest::sample::select(Sort::ALL),
     ) {
-        let report = Report { run: None, records: &records, sort };
+        let report = Report { run: None, records: &records, sort, targets: &[], findings: &[] };
         let lines = parse_csv(&(Format::find("csv").unwrap().write)(&report, Style::default()));
         prop_assert_eq!(lines.len(), records.len() + 1);
         let (name, sign) = match sort {

@@ -1,5 +1,9 @@
 //! `roofline.toml`: what a repository says of itself.
 
+mod policy;
+
+use self::policy::WirePolicy;
+use roofline_core::policy::Policy;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +14,7 @@ pub const FILE: &str = "roofline.toml";
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Project {
     pub build: Option<Build>,
+    pub policy: Policy,
 }
 
 /// How what is measured is built.
@@ -26,6 +31,8 @@ pub enum Build {
 #[serde(deny_unknown_fields)]
 struct WireProject {
     build: Option<WireBuild>,
+    #[serde(default)]
+    policy: WirePolicy,
 }
 
 #[derive(Deserialize)]
@@ -89,7 +96,8 @@ impl Project {
                 return Err(toml_error(why.to_owned(), at("[build]")));
             }
         };
-        Ok(Project { build })
+        let policy = wire.policy.policy().map_err(|(why, word)| toml_error(why, at(&word)))?;
+        Ok(Project { build, policy })
     }
 }
 
@@ -112,7 +120,7 @@ mod tests {
             ("[build]\ncommand = \"make\"\nartefacts = []\n", "roofline.toml:2:1: `artefacts` is missing"),
             ("\n[build]\n", "roofline.toml:2:1: `[build]` has either"),
             ("[build]\ncommand = \"make\"\ncargo = []\n", "`[build]` has either"),
-            ("[policy]\n", "unknown field `policy`"),
+            ("[polices]\n", "unknown field `polices`"),
             ("build = ", "roofline.toml:1:"),
         ] {
             let why = parse(text).unwrap_err().to_string();

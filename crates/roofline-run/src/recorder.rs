@@ -1,7 +1,8 @@
 //! Progress on standard error, and every record to the store at once.
 
+use crate::terminal::tell;
 use indicatif::{ProgressBar, ProgressStyle};
-use roofline_conductor::conduct::{Observer, Step};
+use roofline_conductor::conduct::{Forecast, Observer, Step};
 use roofline_conductor::plan::Plan;
 use roofline_core::case::Case;
 use roofline_core::record::Record;
@@ -100,6 +101,14 @@ impl Observer for Recorder<'_> {
     fn end(&mut self, case: &Case) -> io::Result<()> {
         let dropped = self.store.drop_turns(&self.run, &case.to_string());
         self.keep(dropped)
+    }
+
+    fn forecast(&mut self, forecast: Forecast) {
+        let Forecast { sets, suffices, time } = forecast;
+        let doubt = if suffices { "" } else { ", which may not be enough" };
+        let again = "a row that is slower is taken again, which is as long once more";
+        let line = format!("it takes {sets} sets{doubt}: about {} from now; {again}", roughly(time));
+        self.bar.suspend(|| tell(&line));
     }
 
     fn stamp(&mut self) -> (String, String) {

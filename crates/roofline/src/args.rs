@@ -20,7 +20,7 @@ pub struct Line {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 all well; 1 our own failure, such as the store; 2 usage; 3 a row that
-`--fail-on` names, and for `ab` one that is slower; 4 a row is wrong, suspect, crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 interrupted.";
+`--fail-on` names, for `ab` one that is slower, a target that is missed; 4 a row is wrong, suspect, crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -211,9 +211,12 @@ pub struct Measure {
     /// Measure what was kept under this name as well, and compare each implementation with its older self
     #[arg(long, value_name = "NAME", group = "beside")]
     pub baseline: Option<String>,
-    /// End with 3 when a row is slower than what `--against` or `--baseline` names, for sure by more than so many percent, or when neither is known; such a row is measured again first, and all rows together are held to the error probability of one
-    #[arg(long, value_name = "slower|slower=2%|inconclusive", requires = "beside")]
+    /// End with 3 when a row is slower than what `--against` or `--baseline` names, for sure by more than so many percent, or when neither is known; such a row is measured again first, and all rows together are held to the error probability of one. `policy` goes by the rules and waivers of `roofline.toml`, `missed` by the targets of the suite, as `--targets` does
+    #[arg(long, value_name = "slower|slower=2%|inconclusive|policy|missed")]
     pub fail_on: Option<FailOn>,
+    /// Say which targets of the suite are met, missed or undecided, with 99 % confidence; end with 3 on a miss
+    #[arg(long, conflicts_with_all = ["quick", "scaling"])]
+    pub targets: bool,
     /// Go on with the latest run, where it was stopped; what stands is not measured again
     #[arg(long)]
     pub resume: bool,
@@ -284,8 +287,11 @@ pub struct Ab {
     pub show: Show,
     #[command(flatten)]
     pub how: How,
-    /// What ends with 3: a row that is slower, for sure by more than so many percent, or of which neither is known; such a row is measured again first, and all rows together are held to the error probability of one
-    #[arg(long, value_name = "slower|slower=2%|inconclusive", default_value = "slower")]
+    /// Take as many sets as it takes to tell a difference of so many percent from none; the first six say how many, and how long that will be
+    #[arg(long, value_name = "PERCENT", value_parser = parse_detect, conflicts_with_all = ["delta", "budget", "quick"])]
+    pub detect: Option<f64>,
+    /// What ends with 3: a row that is slower, for sure by more than so many percent, or of which neither is known; such a row is measured again first, and all rows together are held to the error probability of one. `policy` goes by the rules and waivers of `roofline.toml`
+    #[arg(long, value_name = "slower|slower=2%|inconclusive|policy", value_parser = FailOn::of_ab, default_value = "slower")]
     pub fail_on: FailOn,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
@@ -443,6 +449,12 @@ fn parse_delta(text: &str) -> Result<f64, String> {
     let percent: Option<f64> = text.parse().ok();
     let percent = percent.filter(|percent| (0.3..=100.0).contains(percent));
     percent.ok_or_else(|| "write a percentage from 0.3 to 100".to_owned())
+}
+
+fn parse_detect(text: &str) -> Result<f64, String> {
+    let percent: Option<f64> = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    let percent = percent.filter(|percent| (0.5..=100.0).contains(percent));
+    percent.ok_or_else(|| "write a percentage from 0.5 to 100, such as `1%`".to_owned())
 }
 
 fn parse_threads(text: &str) -> Result<u32, String> {

@@ -25,7 +25,8 @@ fn folder(name: &str) -> Option<PathBuf> {
 }
 
 /// Suites that a binary away from the repository has as well: name, path to show, text.
-const BUILT_IN: [(&str, &str, &str); 2] = [
+const BUILT_IN: [(&str, &str, &str); 3] = [
+    ("llm", "(built in) llm.toml", include_str!("../../../suites/llm.toml")),
     ("quick", "(built in) quick.toml", include_str!("../../../suites/quick.toml")),
     ("roofs", "(built in) roofs.toml", include_str!("../../../suites/roofs.toml")),
 ];

@@ -3,9 +3,9 @@
 use crate::args::{CacheArg, Select};
 use crate::error::Problem;
 use crate::places;
-use roofline_conductor::plan::matches;
 use roofline_core::axis::AxisSpec;
 use roofline_core::case::{Cache, Case, Device, parse_device, parse_form, parse_param, parse_precision};
+use roofline_core::names::matches;
 use roofline_core::nearest::nearest;
 use roofline_core::operation::Operation;
 use roofline_core::ops::operations;

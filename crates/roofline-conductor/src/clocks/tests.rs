@@ -152,7 +152,7 @@ fn batches_grow_with_their_launches() {
 #[test]
 fn few_visits_say_nothing_and_copies_are_bounded() {
     let few = Account { plain: visits(2, 10, 0.1, 1.0), ..Account::default() };
-    assert!(!hold(&few, SHAPE, Some((Habits::NATIVE, House::default())), true).unwrap().room.is_some());
+    assert!(hold(&few, SHAPE, Some((Habits::NATIVE, House::default())), true).unwrap().room.is_none());
     let copies = Account { copies: vec![300e-6; 20], ..Account::default() };
     assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE.copy).is_ok());
     assert!(hold_copies(&copies, Duration::from_micros(10), Habits::NATIVE.copy).is_err());

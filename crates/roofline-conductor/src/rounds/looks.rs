@@ -3,9 +3,24 @@
 use super::{Contest, PATIENCE};
 use crate::stage::Options;
 use roofline_core::record::{Ended, Limit, Rounds, Sample};
-use roofline_core::stats::{Interval, median, t_interval};
+use roofline_core::stats::{Interval, median, t_interval, values_needed};
 use roofline_core::units::Seconds;
-use roofline_core::verdict::{FEWEST_SETS, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word};
+use roofline_core::verdict::{
+    ALPHA, FEWEST_SETS, FLOOR, MOST_SETS, SHARE_PRECISION, SHORTEST_SHARE, Word, look, word,
+};
+use std::time::Duration;
+
+/// Most sets of a row that is to show a difference.
+pub const MOST_SIZED: usize = 500;
+
+/// What it takes to show a difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Sets of the row that needs most.
+    pub sets: usize,
+    pub so_far: Duration,
+    pub to_come: Duration,
+}
 
 impl Contest<'_> {
     /// Looks at every open row; those that are decided, or out of time, end.
@@ -28,6 +43,16 @@ impl Contest<'_> {
     /// Whether a row ends at this look: with which error probability, and why.
     fn end_of(&self, options: &Options, index: usize, out_of_time: bool) -> Option<(f64, Ended)> {
         let sets = self.lanes[index].to_hub.len();
+        if let Some(effect) = options.detect.filter(|_| sets >= FEWEST_SETS) {
+            let needed = self.needed(index, effect);
+            // The first sets may have been too calm: a third more than they said is no surprise.
+            return match self.is_compared(options, index, ALPHA) {
+                true if sets >= needed => Some((ALPHA, Ended::Decided)),
+                false if 3 * sets >= 4 * needed => Some((ALPHA, Ended::Looks)),
+                _ if out_of_time => Some((ALPHA, Ended::TotalBudget)),
+                _ => None,
+            };
+        }
         // Who is doubted twice is refused: the second time there is twice as much to go by.
         if self.lanes[index].doubted.is_some() && sets < 2 * FEWEST_SETS {
             return None;
@@ -55,15 +80,39 @@ impl Contest<'_> {
 
     /// Whether an interval of `alpha` says all that is asked of a lane.
     fn is_decided(&self, options: &Options, index: usize, alpha: f64) -> bool {
-        let hub = self.setting.hub;
-        let lane = &self.lanes[index];
-        let compared = index == hub
-            || self.lanes[hub].is_probe()
-            || t_interval(&lane.to_hub, alpha)
-                .is_some_and(|interval| word(interval, options.delta) != Word::Inconclusive);
         let shared = self.setting.limit.is_none_or(|(limit, _)| limit == index)
             || self.share(index, alpha).is_none_or(|share| share.half <= SHARE_PRECISION);
-        compared && shared
+        self.is_compared(options, index, alpha) && shared
+    }
+
+    /// Whether an interval of `alpha` says how a lane compares with the hub.
+    fn is_compared(&self, options: &Options, index: usize, alpha: f64) -> bool {
+        let hub = self.setting.hub;
+        index == hub
+            || self.lanes[hub].is_probe()
+            || t_interval(&self.lanes[index].to_hub, alpha)
+                .is_some_and(|interval| word(interval, options.delta) != Word::Inconclusive)
+    }
+
+    /// How many sets it takes to show a difference, by the first of them. The hub is there for others.
+    fn needed(&self, index: usize, effect: f64) -> usize {
+        let first = self.lanes[index].to_hub.get(..FEWEST_SETS).filter(|_| index != self.setting.hub);
+        let effect = effect.ln_1p() - FLOOR;
+        first.and_then(|first| values_needed(first, ALPHA, effect, MOST_SIZED)).unwrap_or(FEWEST_SETS)
+    }
+
+    /// What the sets that are still needed to show a difference will about take, beside what those so far took.
+    pub fn effort(&self, effect: f64) -> Effort {
+        let mut effort = Effort::default();
+        for (index, lane) in self.lanes.iter().enumerate() {
+            effort.so_far += lane.spent;
+            if self.is_open(index) {
+                let (needed, sets) = (self.needed(index, effect), lane.to_hub.len().max(1));
+                effort.sets = effort.sets.max(needed);
+                effort.to_come += lane.spent.mul_f64(needed.saturating_sub(sets) as f64 / sets as f64);
+            }
+        }
+        effort
     }
 
     /// ln(limit's time / lane's time) with its interval, to be shown; short launches have none.

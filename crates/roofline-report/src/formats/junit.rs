@@ -8,14 +8,15 @@ use crate::figures;
 use crate::order::shown;
 use crate::regressions::regressions;
 use crate::row::{Row, worst};
-use crate::{Report, Style};
+use crate::{Report, Style, targets};
 use roofline_core::case::Cache;
 use roofline_core::record::Status;
+use roofline_core::target::{Reached, Standing};
 use roofline_core::verdict::Word;
 use std::fmt::Write;
 
 pub(super) fn write(report: &Report, _: Style) -> String {
-    let regressions = report.run.map_or_else(Vec::new, |run| regressions(run, report.records));
+    let regressions = regressions(report);
     let regressed = |row: &Row| regressions.iter().any(|record| std::ptr::eq(*record, row.record));
     let test = |row| Test { outcome: outcome(&row, regressed(&row)), row };
     let tests: Vec<Test> = shown(report).into_iter().map(test).collect();
@@ -24,13 +25,13 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     machines.dedup();
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let all: Vec<&Test> = tests.iter().collect();
-    let _ = writeln!(text, "<testsuites name=\"roofline\"{}>", counts(&all, false));
+    let _ = writeln!(text, "<testsuites name=\"roofline\"{}>", counts(&all, report.targets, false));
     for machine in machines {
         let tests: Vec<&Test> = tests.iter().filter(|test| test.machine() == machine).collect();
         let name = if machine.is_empty() { "roofline" } else { machine };
         let stamp = report.run.and_then(|run| timestamp(&run.started));
         let stamp = stamp.map_or(String::new(), |stamp| format!(" timestamp=\"{stamp}\""));
-        let _ = writeln!(text, "  <testsuite name=\"{}\"{}{stamp}>", escape(name), counts(&tests, true));
+        let _ = writeln!(text, "  <testsuite name=\"{}\"{}{stamp}>", escape(name), counts(&tests, &[], true));
         if let Some(run) = report.run {
             let property = |name, value: &str| {
                 format!("      <property name=\"{name}\" value=\"{}\"/>\n", escape(value))
@@ -43,7 +44,32 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         }
         text += "  </testsuite>\n";
     }
+    if !report.targets.is_empty() {
+        text += &targets_suite(report.targets);
+    }
     text + "</testsuites>\n"
+}
+
+/// Targets as tests of a suite of their own; what is undecided was not tested.
+fn targets_suite(targets: &[Reached]) -> String {
+    let count = |standing: Standing| targets.iter().filter(|reached| reached.standing == standing).count();
+    let failures = targets.iter().filter(|reached| reached.fails()).count();
+    let mut text = format!(
+        "  <testsuite name=\"targets\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{}\">\n",
+        targets.len(),
+        count(Standing::Undecided),
+    );
+    for reached in targets {
+        let [id, found, wanted, place, standing] = targets::cells(reached).map(|cell| escape(&cell));
+        let said = format!("{found}, {wanted}: {place}");
+        let body = match reached.standing {
+            _ if reached.fails() => format!("      <failure message=\"{said}\" type=\"missed\"/>\n"),
+            Standing::Undecided => format!("      <skipped message=\"undecided: {said}\"/>\n"),
+            _ => format!("      <system-out>{standing}: {said}</system-out>\n"),
+        };
+        text += &format!("    <testcase classname=\"targets\" name=\"{id}\">\n{body}    </testcase>\n");
+    }
+    text + "  </testsuite>\n"
 }
 
 /// A row as a test.
@@ -74,11 +100,12 @@ fn outcome(row: &Row, regressed: bool) -> Outcome {
 }
 
 /// Attributes of a suite; the outermost element has no count of what was skipped.
-fn counts(tests: &[&Test], with_skipped: bool) -> String {
+fn counts(tests: &[&Test], targets: &[Reached], with_skipped: bool) -> String {
     let count = |wanted: Outcome| tests.iter().filter(|test| test.outcome == wanted).count();
-    let failures = count(Outcome::Failure) + count(Outcome::Regression);
-    let errors = count(Outcome::Error);
-    let mut text = format!(" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", tests.len());
+    let missed = targets.iter().filter(|reached| reached.fails()).count();
+    let failures = count(Outcome::Failure) + count(Outcome::Regression) + missed;
+    let (all, errors) = (tests.len() + targets.len(), count(Outcome::Error));
+    let mut text = format!(" tests=\"{all}\" failures=\"{failures}\" errors=\"{errors}\"");
     if with_skipped {
         let _ = write!(text, " skipped=\"{}\"", count(Outcome::Skipped));
     }

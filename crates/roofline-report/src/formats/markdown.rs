@@ -1,11 +1,12 @@
-//! A table in GitHub's Markdown, then a list of the rows that failed, and of those that a run failed on.
+//! A table in GitHub's Markdown, then a list of the rows that failed, and of those that a run failed on; then the targets.
 
 use crate::columns::{STATUS, columns};
 use crate::order::shown;
 use crate::regressions::regressions;
 use crate::row::{LONGEST_STATUS, Row, summary, worst};
 use crate::text::escape;
-use crate::{Report, Style};
+use crate::{Report, Style, targets};
+use roofline_core::policy::Finding;
 
 pub(super) fn write(report: &Report, _: Style) -> String {
     let rows = shown(report);
@@ -25,8 +26,9 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     }
     text += &format!("{}.\n", summary(&rows));
     let failed: Vec<&Row> = rows.iter().filter(|row| row.has_details(LONGEST_STATUS)).collect();
-    let regressed = report.run.map_or_else(Vec::new, |run| regressions(run, report.records));
-    if !failed.is_empty() || !regressed.is_empty() {
+    // What a policy found is said in its own words.
+    let regressed = if report.findings.is_empty() { regressions(report) } else { Vec::new() };
+    if !failed.is_empty() || !regressed.is_empty() || !report.findings.is_empty() {
         text.push('\n');
     }
     for row in failed {
@@ -55,6 +57,16 @@ pub(super) fn write(report: &Report, _: Style) -> String {
             text += &format!(". Reproduce: {}", code(&record.reproduce));
         }
         text.push('\n');
+    }
+    for Finding { row, what, .. } in report.findings {
+        text += &format!("- policy: {}: {}\n", code(row), literal(&escape(what)));
+    }
+    if !report.targets.is_empty() {
+        text += &format!("\n{}", line(targets::HEADS.map(str::to_owned).into_iter()));
+        text += &line(targets::HEADS.map(|_| "---".to_owned()).into_iter());
+        for reached in report.targets {
+            text += &line(targets::cells(reached).map(|cell| literal(&cell)).into_iter());
+        }
     }
     text
 }

@@ -11,7 +11,7 @@ use crate::grid::{Grid, Head, Line, Overflow, Shape};
 use crate::order::shown;
 use crate::row::{LEAST_REASON, LONGEST_STATUS, Row, summary, worst};
 use crate::text::{escape, paint, wrap};
-use crate::{Report, Style};
+use crate::{Report, Style, targets};
 
 /// How wide notes may be to stand in their row, tried in turn; the least is that of a usual row.
 const NOTES_IN_ROW: [usize; 4] = [usize::MAX, 40, 30, 22];
@@ -27,7 +27,9 @@ pub(super) fn write(report: &Report, style: Style) -> String {
         text += &details(row, style);
         text.push('\n');
     }
-    text + &wrap(&summary(&rows), style.width, "", "  ")
+    text += &wrap(&summary(&rows), style.width, "", "  ");
+    let targets = targets::table(report, style);
+    if targets.is_empty() { text } else { format!("{text}\n{targets}") }
 }
 
 /// The rows in the first way that fits, and the room that a status has in it.

@@ -151,6 +151,7 @@ prop_compose! {
             grade: if corroborated { Grade::Corroborated } else { Grade::Claimed },
             wall_per_launch: wall.map(Seconds),
             cpu_per_launch: wall.map(Seconds),
+            room: wall,
             memory_of_content: cpu_share,
             watched: cpu_share,
             threads,

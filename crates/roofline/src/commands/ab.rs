@@ -38,6 +38,7 @@ const NEW: &str = "new";
 
 pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
     let write = take::writer(&args.show)?;
+    let policy = take::policy(Some(args.fail_on))?;
     let machine = Machine::read();
     let given = [Given::of(&args.old, args)?, Given::of(&args.new, args)?];
     // As long as the builder is there, nobody else builds where what is measured lies.
@@ -76,6 +77,9 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
         older: pairs.into_iter().map(|(old, _)| old).collect(),
         budget,
         fail_on: Some(args.fail_on),
+        detect: args.detect.map(|percent| percent / 100.0),
+        policy,
+        targets: Vec::new(),
         past: None,
         reproduce: Some(&again),
         go_on: "the same command begins anew",

@@ -2,8 +2,8 @@
 
 use crate::args::Export;
 use crate::error::{Problem, tell};
-use roofline_conductor::plan::matches;
 use roofline_core::case::Case;
+use roofline_core::names::matches;
 use roofline_core::record::{Record, Run};
 use roofline_core::verdict;
 use roofline_report::{Folder, Format, Report, Sort, Style};
@@ -32,7 +32,8 @@ pub fn run(args: &Export) -> Result<ExitCode, Problem> {
         let hint = "leave out the selection, or name another run with `--run`";
         return Err(Problem::nothing(why, hint));
     }
-    let report = Report { run: Some(&run), records: &records, sort: Sort::default() };
+    let report =
+        Report { run: Some(&run), records: &records, sort: Sort::default(), targets: &[], findings: &[] };
     match write {
         Write::Text(format, None) => super::print(&(format.write)(&report, super::style()))?,
         Write::Text(format, Some(file)) => {

@@ -48,7 +48,8 @@ pub fn run(args: &Import) -> Result<ExitCode, Problem> {
         (record.id, record.run, record.at) = (new_id(), run.id.clone(), now());
     }
     Store::open(&args.store)?.append_whole(&run, &records)?;
-    let report = Report { run: Some(&run), records: &records, sort: Sort::default() };
+    let report =
+        Report { run: Some(&run), records: &records, sort: Sort::default(), targets: &[], findings: &[] };
     super::print(&(FORMATS[0].write)(&report, super::style()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,8 +10,10 @@ use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::{self, Plan, PlannedRow, RunnerOffers};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_core::case::Case;
+use roofline_core::decision::FailOn;
 use roofline_core::protocol::Offer;
 use roofline_core::record::{Record, Run};
+use roofline_core::target::Target;
 use roofline_run::{Lineup, Past};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeSet;
@@ -85,6 +87,9 @@ fn check_program(run: &Run) -> Result<(), Problem> {
 }
 
 fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<ExitCode, Problem> {
+    check_fail_on(args)?;
+    let targets = targets(args)?;
+    let policy = take::policy(args.fail_on)?;
     let write = if args.scaling { roofline_report::scaling } else { take::writer(&args.show)? };
     let machine = Machine::read();
     let limits = take::limits(&args.how, &machine);
@@ -129,6 +134,9 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         plans,
         budget,
         fail_on: args.fail_on,
+        detect: None,
+        policy,
+        targets,
         past,
         reproduce: args.baseline.as_ref().map(|_| &again as &dyn Fn(&Record) -> String),
         go_on: "`roofline run --resume` goes on from there",
@@ -139,6 +147,35 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         keeping.save(name, &machine, &records)?;
     }
     Ok(ExitCode::from(code))
+}
+
+/// What rows are to be no slower than must be said.
+fn check_fail_on(args: &Measure) -> Result<(), Problem> {
+    let is_beside = args.against.is_some() || args.baseline.is_some();
+    match args.fail_on {
+        Some(what) if what != FailOn::Missed && !is_beside => Err(Problem::usage(
+            format!("`--fail-on {}` compares with nothing", what.words()),
+            "name what with `--against` or `--baseline`",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The targets of the suite, where they were asked for.
+fn targets(args: &Measure) -> Result<Vec<Target>, Problem> {
+    if !args.targets && args.fail_on != Some(FailOn::Missed) {
+        return Ok(Vec::new());
+    }
+    if args.how.quick {
+        return Err(Problem::usage("a quick run decides no target", "leave out `--quick`"));
+    }
+    let name = args.select.suite.as_deref().unwrap_or("quick");
+    let targets = places::suite(name)?.targets;
+    if targets.is_empty() {
+        let hint = "name a suite that has `[[targets]]`, such as `--suite llm`";
+        return Err(Problem::nothing(format!("the suite `{name}` has no targets"), hint));
+    }
+    Ok(targets)
 }
 
 /// The places of runners, with that of the provider that rows are compared with.

@@ -10,10 +10,13 @@ use roofline_conductor::plan::Plan;
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
 use roofline_core::decision::FailOn;
+use roofline_core::policy::{Finding, Policy};
 use roofline_core::record::{Record, Status};
+use roofline_core::target::{Reached, Target};
 use roofline_report::{Format, Report, Style};
+use roofline_run::project::Project;
 use roofline_run::{
-    Lineup, Outcome, Past, Request, Unbegun, fails, half_of_memory, has_failure, roughly, row_budget,
+    Lineup, Outcome, Past, Request, Unbegun, fails, half_of_memory, has_failure, now, roughly, row_budget,
     secret_seed,
 };
 use std::path::Path;
@@ -36,6 +39,12 @@ pub struct Take<'a> {
     /// Time for one row; `None` measures nothing.
     pub budget: Option<Duration>,
     pub fail_on: Option<FailOn>,
+    /// The difference that is to show, as a share; instead of the budget.
+    pub detect: Option<f64>,
+    /// The rules of the repository, where the run fails on them.
+    pub policy: Option<Policy>,
+    /// What the rows are to reach.
+    pub targets: Vec<Target>,
     pub past: Option<Past>,
     pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
     /// What to do about rows that are not finished.
@@ -59,7 +68,7 @@ pub fn limits(how: &How, machine: &Machine) -> Limits {
 
 impl Take<'_> {
     /// Measures, prints, and says with which code to end; with the records, if all rows are finished.
-    pub fn run(self) -> Result<(u8, Option<Vec<Record>>), Problem> {
+    pub fn run(mut self) -> Result<(u8, Option<Vec<Record>>), Problem> {
         let rows: usize = self.plans.iter().map(Plan::rows).sum();
         let options = self.options()?;
         let request = Request {
@@ -68,7 +77,7 @@ impl Take<'_> {
             machine: self.machine,
             store: self.store,
             wait: self.how.wait,
-            past: self.past,
+            past: self.past.take(),
             reproduce: self.reproduce,
         };
         let outcome = match request.run() {
@@ -79,7 +88,16 @@ impl Take<'_> {
             outcome => outcome?,
         };
         let Outcome { records, finished, kept, finish, run } = outcome;
-        let report = Report { run: Some(&run), records: &records, sort: self.show.sort };
+        let targets: Vec<Reached> = self.targets.iter().map(|target| target.reach(&records)).collect();
+        let all: Vec<&Record> = records.iter().collect();
+        let judged = self.policy.as_ref().map(|policy| policy.judge(&all, &today()));
+        let report = Report {
+            run: Some(&run),
+            records: &records,
+            sort: self.show.sort,
+            targets: &targets,
+            findings: judged.as_deref().unwrap_or_default(),
+        };
         super::print(&(self.write)(&report, super::style()))?;
         kept?;
         let reached = format!("{finished} of {rows} rows are finished and stored");
@@ -88,10 +106,10 @@ impl Take<'_> {
                 tell("nothing was measured: every row is unsupported or refused");
                 Ok((5, None))
             }
-            Ok(Finish::Complete) => Ok((exit_code(&records, &self.older, self.fail_on), Some(records))),
+            Ok(Finish::Complete) => Ok((self.exit_code(&report), Some(records))),
             Ok(Finish::OutOfTime) => {
                 tell(&format!("the total budget is spent: {reached}; {}", self.go_on));
-                let code = exit_code(&records, &self.older, self.fail_on);
+                let code = self.exit_code(&report);
                 // What was to be decided is not: that is no reason to merge.
                 let is_open = code == 0 && self.fail_on.is_some() && finished < rows;
                 Ok((if is_open { 5 } else { code }, None))
@@ -104,6 +122,27 @@ impl Take<'_> {
         }
     }
 
+    /// The code of a run that came to its end; says what it fails on.
+    fn exit_code(&self, report: &Report) -> u8 {
+        let (past, own): (Vec<&Record>, Vec<&Record>) =
+            report.records.iter().partition(|record| self.older.contains(&record.provenance.runner));
+        for record in past.iter().filter(|record| record.status.is_failure()) {
+            tell(&format!("{}: {}; nothing is compared with it", record.row(), record.status));
+        }
+        if has_failure(own.iter().copied()) {
+            return 4;
+        }
+        for Finding { row, what, .. } in report.findings {
+            tell(&format!("policy: {row}: {what}"));
+        }
+        let missed: Vec<&Reached> = report.targets.iter().filter(|reached| reached.fails()).collect();
+        for reached in &missed {
+            tell(&format!("missed: {}", reached.target.id));
+        }
+        let is_broken = report.findings.iter().any(|finding| finding.fails);
+        if fails(own, self.fail_on).is_some() || is_broken || !missed.is_empty() { 3 } else { 0 }
+    }
+
     fn options(&self) -> Result<Options, Problem> {
         let how = self.how;
         let seed = how.seed.unwrap_or_else(secret_seed);
@@ -112,8 +151,9 @@ impl Take<'_> {
             budget: self.budget,
             total_budget: how.total_budget,
             quick: how.quick,
-            delta: how.delta / 100.0,
-            fail_on: self.fail_on,
+            delta: self.detect.unwrap_or(how.delta / 100.0),
+            detect: self.detect,
+            fail_on: self.policy.as_ref().map(Policy::least).or(self.fail_on),
             sandbox: match how.sandbox {
                 SandboxArg::BestEffort => Sandbox::BestEffort,
                 SandboxArg::Required => Sandbox::Required,
@@ -124,21 +164,24 @@ impl Take<'_> {
     }
 }
 
+/// The policy of the repository that the command is given in, where a run fails on it.
+pub fn policy(fail_on: Option<FailOn>) -> Result<Option<Policy>, Problem> {
+    if fail_on != Some(FailOn::Policy) {
+        return Ok(None);
+    }
+    let project = Project::read(Path::new("."))
+        .map_err(|error| Problem::usage(error.to_string(), "see docs/format.md, roofline.toml"))?;
+    Ok(Some(project.policy))
+}
+
+/// The day, as waivers have it.
+fn today() -> String {
+    now().chars().take("2026-11-17".len()).collect()
+}
+
 /// Whether every row says no.
 fn has_nothing(records: &[Record]) -> bool {
     records.iter().all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
-}
-
-fn exit_code(records: &[Record], older: &[String], fail_on: Option<FailOn>) -> u8 {
-    let (past, own): (Vec<&Record>, Vec<&Record>) =
-        records.iter().partition(|record| older.contains(&record.provenance.runner));
-    for record in past.iter().filter(|record| record.status.is_failure()) {
-        tell(&format!("{}: {}; nothing is compared with it", record.row(), record.status));
-    }
-    if has_failure(own.iter().copied()) {
-        return 4;
-    }
-    fails(own, fail_on).unwrap_or(0)
 }
 
 /// The plans, and the time that they will about take.

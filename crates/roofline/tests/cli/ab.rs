@@ -53,6 +53,58 @@ fn row<'a>(outcome: &'a Outcome, name: &str) -> &'a str {
 }
 
 #[test]
+fn a_difference_that_is_to_show_sizes_the_run() {
+    let scene = scene();
+    build(&scene, "before/mine.so", 1);
+    build(&scene, "after/mine.so", 3);
+    let ab = |new: &str, rest: &str| {
+        scene.call_with_store(&format!("ab before/mine.so {new}/mine.so {CASE} {rest}"))
+    };
+    let slower = ab("after", "--detect 50%").exits(3);
+    assert!(slower.stderr.contains("it takes 6 sets: about "), "{}", slower.stderr);
+    assert!(row(&slower, "new/loop").contains("slower"), "{}", slower.stdout);
+    for (words, why) in [
+        ("--detect 0.1%", "from 0.5 to 100"),
+        ("--detect 1% --quick", "cannot be used with"),
+        ("--detect 1% --delta 2", "cannot be used with"),
+    ] {
+        let outcome = ab("after", words).exits(2);
+        assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn a_policy_says_what_blocks_and_who_may_say_otherwise() {
+    let scene = scene();
+    build(&scene, "before/mine.so", 1);
+    build(&scene, "after/mine.so", 3);
+    let ab = |rest: &str| {
+        scene.call_with_store(&format!(
+            "ab before/mine.so after/mine.so {CASE} --quick --fail-on policy {rest}"
+        ))
+    };
+    let waiver = |expires: &str| {
+        format!(
+            "[[policy.waivers]]\ncases = 'add/*'\nauthor = 'Ada'\nreason = 'exact'\nexpires = '{expires}'\n"
+        )
+    };
+    let unexplained = ab("--format junit").exits(3);
+    assert!(unexplained.stderr.contains("slower by more than 5 %; mend it"), "{}", unexplained.stderr);
+    assert!(unexplained.stdout.contains("failures=\"1\""), "{}", unexplained.stdout);
+    scene.write("roofline.toml", &waiver("2999-12-31"));
+    let waived = ab("--format markdown").exits(0);
+    assert!(waived.stdout.contains("waived by Ada until 2999-12-31: exact"), "{}", waived.stdout);
+    scene.write("roofline.toml", &waiver("2020-01-01"));
+    assert!(ab("").exits(3).stderr.contains("expired on 2020-01-01"));
+    let critical = format!("[policy]\ncritical = ['add/*']\n{}", waiver("2999-12-31"));
+    scene.write("roofline.toml", &critical);
+    assert!(ab("").exits(3).stderr.contains("not to be waived"));
+    scene.write("roofline.toml", "[policy]\nmust-exit = []\n");
+    let unknown = ab("").exits(2);
+    assert!(unknown.stderr.contains("roofline.toml:2:1: unknown field `must-exit`"), "{}", unknown.stderr);
+}
+
+#[test]
 fn two_libraries_of_one_name_stand_beside_each_other() {
     let scene = scene();
     build(&scene, "before/mine.so", 1);

@@ -31,5 +31,6 @@ mod runners;
 mod scene;
 mod store;
 mod tables;
+mod targets;
 mod terminal;
 mod tools;

@@ -4,6 +4,7 @@ use super::build::check;
 use crate::args::{Ab, EvidenceArg, SandboxArg, Select};
 use crate::error::{Problem, tell};
 use roofline_conductor::sys::signals;
+use roofline_core::decision::FailOn;
 use roofline_run::BENCH_MARK;
 use roofline_run::checkout::forget_repository;
 use serde_json::Value;
@@ -126,13 +127,15 @@ fn options(args: &Ab) -> Result<Vec<String>, Problem> {
         ));
     }
     let how = &args.how;
-    let asks_more = how.total_budget.is_some()
+    let asks_more = args.detect.is_some()
+        || args.fail_on == FailOn::Policy
+        || how.total_budget.is_some()
         || how.memory.is_some()
         || how.wait.is_some()
         || how.sandbox == SandboxArg::Required
         || how.require_evidence == EvidenceArg::Held;
     if asks_more {
-        let why = "a bench takes none of `--total-budget`, `--memory`, `--wait`, `--sandbox` and `--require-evidence`";
+        let why = "a bench takes none of `--detect`, `--fail-on policy`, `--total-budget`, `--memory`, `--wait`, `--sandbox` and `--require-evidence`";
         let hint = "leave it out, or build a shared library by `[build]` of roofline.toml";
         return Err(Problem::usage(why, hint));
     }

@@ -1,0 +1,372 @@
+//! Targets: what a suite wants of its rows, and whether they reach it.
+//!
+//! A target names cases, whose time is meant, and what it is held against. It is *met* where that is sure in every case,
+//! *missed* where the contrary is sure in one of them, and else *undecided*: sure is 99 % over all cases of it together.
+
+use crate::decision::chance_above;
+use crate::names::{is_limit, matches};
+use crate::record::{Record, Rounds, Status};
+use crate::stats::t_interval;
+use crate::verdict::{ALPHA, FEWEST_SETS, Ratio};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One thing that a suite wants.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    pub id: String,
+    pub about: String,
+    /// Globs of case ids.
+    pub cases: Vec<String>,
+    /// Whose time: the fastest of these.
+    pub of: Who,
+    /// What it is held against: the fastest of these.
+    pub against: Who,
+    pub metric: Metric,
+    /// Times as much as that.
+    pub at_least: Option<f64>,
+    pub at_most: Option<f64>,
+    pub over: Over,
+    pub severity: Severity,
+}
+
+/// Some rows of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Those that work with one thread, or with several.
+    Serial,
+    Parallel,
+    /// The probe of what the hardware can do.
+    Limit,
+    /// A provider, or a glob of implementations.
+    Named(String),
+}
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Launches in the same time.
+    Speed,
+    /// Peak memory of the process.
+    Memory,
+}
+
+/// Whether every case counts for itself, or their geometric mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    Each,
+    Mean,
+}
+
+/// What a miss means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// It is said.
+    Info,
+    /// The run fails.
+    Fail,
+}
+
+/// Whether a target is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Met,
+    Missed,
+    Undecided,
+}
+
+impl Standing {
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Met => "met",
+            Standing::Missed => "missed",
+            Standing::Undecided => "undecided",
+        }
+    }
+}
+
+/// A target, and what was found of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reached {
+    pub target: Target,
+    pub standing: Standing,
+    /// Cases in which both sides have a time.
+    pub cases: usize,
+    /// What decides: the case that is furthest from it, or the mean of all.
+    pub found: Option<Found>,
+}
+
+/// How many times as much one side has as the other, and in which rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    pub ratio: Ratio,
+    /// `None` for the mean of several cases.
+    pub rows: Option<(String, String)>,
+}
+
+impl Reached {
+    /// Whether a run fails by it.
+    pub fn fails(&self) -> bool {
+        self.standing == Standing::Missed && self.target.severity == Severity::Fail
+    }
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Who::Serial => "serial",
+            Who::Parallel => "parallel",
+            Who::Limit => "limit",
+            Who::Named(name) => name,
+        })
+    }
+}
+
+impl From<&str> for Who {
+    fn from(text: &str) -> Who {
+        match text {
+            "serial" => Who::Serial,
+            "parallel" => Who::Parallel,
+            "limit" => Who::Limit,
+            name => Who::Named(name.to_owned()),
+        }
+    }
+}
+
+impl Who {
+    fn is(&self, record: &Record) -> bool {
+        let name = &record.implementation;
+        match self {
+            Who::Limit => is_limit(name),
+            _ if is_limit(name) => false,
+            Who::Serial => record.evidence.threads == 1,
+            Who::Parallel => record.evidence.threads > 1,
+            Who::Named(pattern) if pattern.contains(['/', '*']) => matches(pattern, name),
+            Who::Named(provider) => name.split('/').next() == Some(provider),
+        }
+    }
+}
+
+impl Target {
+    /// What is wanted, in words.
+    pub fn wants(&self) -> String {
+        let bounds = match (self.at_least, self.at_most) {
+            (Some(least), Some(most)) => format!("{least} to {most}"),
+            (Some(least), None) => format!("at least {least}"),
+            (None, Some(most)) => format!("at most {most}"),
+            (None, None) => String::new(),
+        };
+        let metric = match self.metric {
+            Metric::Speed => "as fast as",
+            Metric::Memory => "the memory of",
+        };
+        format!("{bounds} times {metric} {}", self.against)
+    }
+
+    /// How well some rows reach it.
+    pub fn reach(&self, records: &[Record]) -> Reached {
+        let mut pairs = self.pairs(records);
+        let cases = pairs.len();
+        if self.over == Over::Mean {
+            pairs = mean(pairs).into_iter().collect();
+        }
+        let judged: Vec<(Standing, f64, Found)> =
+            pairs.iter().filter_map(|pair| self.judge(pair, pairs.len())).collect();
+        let is_missed = judged.iter().any(|(standing, ..)| *standing == Standing::Missed);
+        let is_met = !judged.is_empty()
+            && judged.len() == pairs.len()
+            && judged.iter().all(|(standing, ..)| *standing == Standing::Met);
+        let standing = match (is_missed, is_met) {
+            (true, _) => Standing::Missed,
+            (_, true) => Standing::Met,
+            _ => Standing::Undecided,
+        };
+        let least = judged.into_iter().min_by(|(_, one, _), (_, other, _)| one.total_cmp(other));
+        Reached { target: self.clone(), standing, cases, found: least.map(|(.., found)| found) }
+    }
+
+    /// Both sides of each case in which there are both.
+    fn pairs(&self, records: &[Record]) -> Vec<Pair> {
+        let mut by_case: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+        let is_meant = |record: &&Record| {
+            record.status == Status::Ok && self.cases.iter().any(|glob| matches(glob, &record.case))
+        };
+        for record in records.iter().filter(is_meant) {
+            by_case.entry(&record.case).or_default().push(record);
+        }
+        by_case.into_values().filter_map(|records| self.pair(&records)).collect()
+    }
+
+    fn pair(&self, records: &[&Record]) -> Option<Pair> {
+        let against = fastest(records.iter().copied().filter(|record| self.against.is(record)))?;
+        // Whoever is compared with a provider is somebody else.
+        let is_own = |record: &&Record| self.of.is(record) && !self.against.is(record);
+        let own = fastest(records.iter().copied().filter(is_own))?;
+        let rows = Some((own.row(), against.implementation.clone()));
+        match self.metric {
+            Metric::Memory => {
+                let ratio =
+                    own.evidence.peak_memory?.0 as f64 / (against.evidence.peak_memory?.0 as f64).max(1.0);
+                Some(Pair { values: vec![ratio.ln(); FEWEST_SETS], alpha: ALPHA, rows })
+            }
+            Metric::Speed => {
+                let (one, other) = (own.rounds.as_ref()?, against.rounds.as_ref()?);
+                Some(Pair { values: differences(one, other)?, alpha: one.alpha.min(other.alpha), rows })
+            }
+        }
+    }
+
+    /// Where one pair of `of` stands, and how far it is on the right side.
+    fn judge(&self, pair: &Pair, of: usize) -> Option<(Standing, f64, Found)> {
+        let Pair { values, alpha, rows } = pair;
+        let interval = t_interval(values, *alpha).filter(|_| values.len() >= FEWEST_SETS)?;
+        let turned: Vec<f64> = values.iter().map(|value| -value).collect();
+        let mut standing = Standing::Met;
+        let mut distance = f64::INFINITY;
+        let sides = [(self.at_least, values, &turned, 1.0), (self.at_most, &turned, values, -1.0)];
+        for (bound, wanted, unwanted, sign) in sides {
+            let Some(bound) = bound.map(|bound| sign * bound.ln()) else { continue };
+            // That all cases are on the right side is as sure as the least of them; that one is not, needs its share.
+            let is_met = chance_above(wanted, *alpha, bound) <= ALPHA;
+            let is_missed = chance_above(unwanted, *alpha, -bound) <= ALPHA / of as f64;
+            distance = distance.min(sign * interval.mean - bound);
+            standing = match standing {
+                _ if is_missed => Standing::Missed,
+                Standing::Met if !is_met => Standing::Undecided,
+                so_far => so_far,
+            };
+        }
+        Some((standing, distance, Found { ratio: Ratio::of(interval), rows: rows.clone() }))
+    }
+}
+
+/// Two sides of a case: ln of how many times as much the first has, a value for each set.
+struct Pair {
+    values: Vec<f64>,
+    alpha: f64,
+    rows: Option<(String, String)>,
+}
+
+/// The mean over the cases, set by set: each set is a start of its own in all of them.
+fn mean(pairs: Vec<Pair>) -> Option<Pair> {
+    let sets = pairs.iter().map(|pair| pair.values.len()).min()?;
+    let alpha = pairs.iter().map(|pair| pair.alpha).fold(ALPHA, f64::min);
+    let of_set = |set: usize| pairs.iter().map(|pair| pair.values[set]).sum::<f64>() / pairs.len() as f64;
+    Some(Pair { values: (0..sets).map(of_set).collect(), alpha, rows: None })
+}
+
+/// ln(speed / other's speed) in the sets that both took part in.
+fn differences(own: &Rounds, other: &Rounds) -> Option<Vec<f64>> {
+    let pairs = own.to_hub.iter().zip(&other.to_hub);
+    (own.hub == other.hub).then(|| pairs.map(|(own, other)| other - own).collect())
+}
+
+fn fastest<'a>(records: impl Iterator<Item = &'a Record>) -> Option<&'a Record> {
+    let timed = records.filter_map(|record| Some((record.median()?.0, record)));
+    timed.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, record)| record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::tests::rows;
+    use crate::suite::Suite;
+    use crate::units::Bytes;
+
+    /// Targets that stand behind one block of cases.
+    fn targets(text: &str) -> Vec<Target> {
+        let cases = "[[cases]]\noperation = 'add'\ndtype = 'f32'\naxes = { rows = 1, cols = 1 }\n";
+        Suite::parse(&format!("{cases}{text}")).unwrap().targets
+    }
+
+    fn target(rest: &str) -> Target {
+        targets(&format!("[[targets]]\nid = 'x'\ncases = '*'\n{rest}")).remove(0)
+    }
+
+    /// A row of some case that takes `slower` longer than the hub, with a scatter of a percent.
+    fn row(case: &str, implementation: &str, threads: u32, slower: f64) -> Record {
+        let mut record = rows(&[slower]).remove(0);
+        case.clone_into(&mut record.case);
+        implementation.clone_into(&mut record.implementation);
+        record.evidence.threads = threads;
+        record.evidence.peak_memory = Some(Bytes(1000 * u64::from(threads)));
+        let nanoseconds = 1000.0 * (1.0 + slower);
+        record.samples = vec![crate::record::Sample { set: 0, visit: 0, batch: 1, nanoseconds }];
+        record
+    }
+
+    #[test]
+    fn met_missed_and_undecided() {
+        // Serial takes twice as long as parallel, in another scatter.
+        let mut records = vec![row("add/a", "cpu/plain", 1, 1.0), row("add/a", "cpu/parallel", 2, 0.0)];
+        let shift = |(set, value): (usize, &mut f64)| *value += 0.01 * f64::from(set as u32 % 3);
+        records[1].rounds.as_mut().unwrap().to_hub.iter_mut().enumerate().for_each(shift);
+        let standing = |rest: &str| target(rest).reach(&records).standing;
+        let pays = "of = 'parallel'\nagainst = 'serial'\n";
+        assert_eq!(standing(&format!("{pays}at-least = 1.9")), Standing::Met);
+        assert_eq!(standing(&format!("{pays}at-least = 2.1")), Standing::Missed);
+        assert_eq!(standing(&format!("{pays}at-least = 1.98")), Standing::Undecided);
+        assert_eq!(standing(&format!("{pays}at-most = 2.1")), Standing::Met);
+        assert_eq!(standing(&format!("{pays}at-least = 1.5\nat-most = 1.9")), Standing::Missed);
+        assert_eq!(standing("against = 'torch'\nat-least = 1"), Standing::Undecided, "nobody is there");
+        assert_eq!(standing(&format!("{pays}metric = 'memory'\nat-most = 2.5")), Standing::Met);
+        assert_eq!(standing(&format!("{pays}metric = 'memory'\nat-most = 1.5")), Standing::Missed);
+
+        let reached = target(&format!("{pays}at-least = 2.1")).reach(&records);
+        assert!(reached.fails());
+        let found = reached.found.unwrap();
+        assert_eq!(found.rows, Some(("add/a@cpu/parallel".to_owned(), "cpu/plain".to_owned())));
+        assert!((1.9..2.05).contains(&found.ratio.value), "{found:?}");
+        assert!(!target(&format!("{pays}at-least = 2.1\nseverity = 'info'")).reach(&records).fails());
+    }
+
+    #[test]
+    fn one_case_misses_a_target_of_each_and_not_that_of_the_mean() {
+        let case =
+            |name: &str, slower: f64| [row(name, "cpu/plain", 1, slower), row(name, "torch/own", 1, 0.0)];
+        let records: Vec<Record> = [case("add/a", 1.0), case("add/b", -0.6)].concat();
+        let of = |over: &str| {
+            let wanted = format!("against = 'torch'\nat-least = 0.9\nover = '{over}'");
+            target(&wanted).reach(&records)
+        };
+        assert_eq!((of("each").standing, of("each").cases), (Standing::Missed, 2));
+        assert_eq!(of("each").found.unwrap().rows.unwrap().0, "add/a@cpu/plain");
+        assert_eq!((of("mean").standing, of("mean").found.unwrap().rows), (Standing::Met, None));
+    }
+
+    #[test]
+    fn rows_without_a_time_and_probes_are_nobody() {
+        let mut wrong = row("add/a", "torch/own", 1, 0.0);
+        wrong.status = Status::Wrong;
+        let records = [row("add/a", "cpu/plain", 1, 0.0), wrong, row("add/a", "limit/traffic-1", 1, -0.5)];
+        let reached = |rest: &str| target(rest).reach(&records);
+        assert_eq!(reached("against = 'torch'\nat-least = 0.1").found, None);
+        let share = reached("against = 'limit'\nat-least = 0.4");
+        assert_eq!(share.standing, Standing::Met);
+        assert!((share.found.unwrap().ratio.value - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn mistakes_in_targets_are_told() {
+        let error = |rest: &str| {
+            let text = format!(
+                "[[cases]]\noperation = 'add'\ndtype = 'f32'\naxes = {{ rows = 1, cols = 1 }}\n[[targets]]\n{rest}"
+            );
+            Suite::parse(&text).unwrap_err()
+        };
+        let good = "id = 'x'\ncases = '*'\nagainst = 'limit'\n";
+        for (rest, why) in [
+            ("id = 'x'\nagainst = 'limit'\nat-least = 1".to_owned(), "lacks `cases`"),
+            (good.to_owned(), "lacks `at-least` or `at-most`"),
+            (format!("{good}at-least = 2\nat-most = 1"), "at least 2 and at most 1"),
+            (format!("{good}at-least = 0"), "a number above zero"),
+            (format!("{good}at-least = nan"), "a number above zero"),
+            (format!("{good}at_least = 1"), "unknown key `at_least`"),
+            (format!("{good}at-least = 1\nseverity = 'fial'"), "unknown word `fial`"),
+            (format!("{good}at-least = 1\n[[targets]]\n{good}at-least = 2"), "two targets"),
+        ] {
+            let error = error(&rest);
+            assert!(error.why.contains(why) && error.span.is_some(), "{rest}: {error:?}");
+        }
+    }
+}

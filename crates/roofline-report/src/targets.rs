@@ -1,0 +1,54 @@
+//! Targets of a suite, as the rows reached them.
+
+use crate::figures;
+use crate::grid::{Grid, Head, Line, Shape};
+use crate::text::{Colour, NONE, escape, plural};
+use crate::{Report, Style};
+use roofline_core::target::{Reached, Severity, Standing};
+
+pub(crate) const HEADS: [&str; 5] = ["target", "found", "wanted", "where", "standing"];
+
+/// A target in a line: its id, what was found, what is wanted, in which row, and how it stands.
+pub(crate) fn cells(reached: &Reached) -> [String; 5] {
+    let Reached { target, standing, found, .. } = reached;
+    let ratio = found.as_ref().map_or(NONE.to_owned(), |found| figures::speed(found.ratio));
+    let standing = match target.severity {
+        Severity::Fail => standing.name().to_owned(),
+        Severity::Info => format!("{}, for information", standing.name()),
+    };
+    [target.id.clone(), ratio, target.wants(), place(reached), standing].map(|cell| escape(&cell))
+}
+
+/// The row that decides, and among how many.
+pub(crate) fn place(reached: &Reached) -> String {
+    let cases = plural(reached.cases as u64, "case");
+    match reached.found.as_ref().map(|found| &found.rows) {
+        None => "no case has a time of both sides".to_owned(),
+        Some(None) => format!("the mean of {cases}"),
+        Some(Some((row, against))) if reached.cases == 1 => format!("{row} beside {against}"),
+        Some(Some((row, against))) => format!("{row} beside {against}, the least of {cases}"),
+    }
+}
+
+/// The targets as a table for a terminal; nothing where there are none.
+pub(crate) fn table(report: &Report, style: Style) -> String {
+    if report.targets.is_empty() {
+        return String::new();
+    }
+    let line = |reached: &Reached| Line {
+        cells: cells(reached).to_vec(),
+        colour: Some(match reached.standing {
+            Standing::Met => Colour::Green,
+            Standing::Missed => Colour::Red,
+            Standing::Undecided => Colour::Yellow,
+        }),
+    };
+    let grid = Grid {
+        heads: HEADS.map(|name| Head { name: name.to_owned(), right: false }).into(),
+        lines: report.targets.iter().map(line).collect(),
+    };
+    let plain = Shape { first_above: false, overflow: None };
+    let most = style.width.map_or(usize::MAX, usize::from);
+    let fits = grid.before_last(plain) + grid.last() <= most;
+    if fits { grid.lines(plain, style) } else { grid.blocks(style) }
+}
