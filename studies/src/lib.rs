@@ -1,6 +1,7 @@
 //! Studies of the gate and of comparisons, through the library: what no option of the command line may do.
 #![forbid(unsafe_code)]
 
+pub mod ab_study;
 pub mod bench;
 mod facts;
 pub mod gate_mutations;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use studies::bench::Bench;
 use studies::{
-    gate_mutations, gate_study, noise_study, sandbox_study, seeds_study, share_study, trust_study,
+    ab_study, gate_mutations, gate_study, noise_study, sandbox_study, seeds_study, share_study, trust_study,
 };
 
 /// A study, as it is asked for.
@@ -45,6 +45,8 @@ enum Asked {
     },
     /// Honest rows that are doubted, and lies that are not; a part at a time
     TrustStudy(trust_study::Settings),
+    /// What `ab`, `--baseline` and `--fail-on` say of no change and of known ones; a part at a time
+    AbStudy(ab_study::Settings),
     /// What isolation costs, one kernel inside and outside of it, and what a conversation takes
     SandboxStudy {
         #[arg(default_value_t = 10)]
@@ -113,6 +115,11 @@ fn run(asked: Asked) -> io::Result<bool> {
         }
         Asked::TrustStudy(settings) => {
             let (page, is_well) = trust_study::run(&settings, &command(), talk)?;
+            anstream::println!("{page}");
+            Ok(is_well)
+        }
+        Asked::AbStudy(settings) => {
+            let (page, is_well) = ab_study::run(&settings, &command(), talk)?;
             anstream::println!("{page}");
             Ok(is_well)
         }

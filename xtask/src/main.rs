@@ -73,6 +73,11 @@ const VERBS: &[Verb] = &[
         run: |arguments| study::run("trust-study", arguments),
     },
     Verb {
+        name: "ab-study",
+        about: "what comparisons say of no change and of known ones, a part at a time",
+        run: |arguments| study::run("ab-study", arguments),
+    },
+    Verb {
         name: "sandbox-study",
         about: "what isolation costs: one kernel inside and outside of it, and what a conversation takes",
         run: |arguments| study::run("sandbox-study", arguments),

@@ -71,9 +71,6 @@ impl Habits {
 pub struct Held {
     pub wall: Option<Seconds>,
     pub cpu: Option<Seconds>,
-    /// Share of its time that a launch could have claimed too little before it was refused; `None` where there were too
-    /// few visits for slopes.
-    pub room: Option<f64>,
 }
 
 /// What a process of the house shows beside a runner's: what a busy machine takes from every visit.
@@ -125,27 +122,38 @@ pub fn hold(
     }
     let seen = |slope: Option<Slope>| Seconds(claim + slope.map_or(0.0, |slope| slope.hidden.max(0.0)));
     let [wall, cpu] = shown.map(|slope| slope.map(seen));
-    Ok(Held { wall, cpu, room: room(account, shape, cpu_tells) })
+    Ok(Held { wall, cpu })
 }
 
-/// Share of its time that a launch could claim too little before these visits showed it: about as much in all of them,
-/// or only where few launches are asked for. `None` where there are too few visits.
-pub fn room(account: &Account, shape: Shape, cpu_tells: bool) -> Option<f64> {
+/// Shares of its time that a launch could claim too little before visits showed it: by these visits, and by any number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    pub now: f64,
+    pub at_best: f64,
+}
+
+/// The room of a lane: about as much in all its visits or, where `holds_claims`, only where few launches are asked for.
+/// `None` where there are too few visits.
+pub fn room(account: &Account, shape: Shape, cpu_tells: bool, holds_claims: bool) -> Option<Room> {
     let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
     let claim = median(&claims)?;
-    let of = |clock: &Clock| {
+    let slopes = |clock: &'static Clock| {
         let twice = slope(account, &account.doubled, 1, clock, shape);
         let many = slope(account, &account.many, MANY - 1, clock, shape);
-        let rooms = [twice, many].into_iter().flatten().map(|slope| slope.room(clock, claim));
-        rooms.reduce(f64::min)
+        [twice, many].into_iter().flatten().map(move |slope| slope.room(clock, claim))
     };
-    let of_all = clocks(cpu_tells).filter_map(of).reduce(f64::min)?;
+    let least = |one: Room, other: Room| Room {
+        now: one.now.min(other.now),
+        at_best: one.at_best.min(other.at_best),
+    };
+    let of_all = clocks(cpu_tells).flat_map(slopes).reduce(least)?;
     let [twice, many] = [&account.among_twice, &account.among_many].map(|among| {
         let half = t_interval(among, ALPHA).filter(|_| among.len() >= FEWEST_SETS)?.half;
         Some(1.0 - (-MOST_MORE.max(SURELY_MORE + half)).exp())
     });
     let of_few = twice.into_iter().chain(many.filter(|_| cpu_tells)).reduce(f64::min);
-    Some(of_few.map_or(of_all, |of_few| of_few.max(of_all)))
+    let now = of_few.filter(|_| holds_claims).map_or(of_all.now, |of_few| of_few.max(of_all.now));
+    Some(Room { now, ..of_all })
 }
 
 fn clocks(cpu_tells: bool) -> impl Iterator<Item = &'static Clock> {
@@ -274,12 +282,15 @@ impl Slope {
         Ok(())
     }
 
-    /// Share of a launch that a claim could lack before [`Slope::judge`] refuses it, if visits spread as these do.
-    fn room(&self, clock: &Clock, claim: f64) -> f64 {
-        let spread = self.hidden - self.for_sure;
-        let least = (clock.least / (1.0 - clock.least) * claim).max(clock.sure * claim + spread);
-        let lacking = self.slack + least;
-        lacking / (claim + lacking)
+    /// Share of a launch that a claim could lack before [`Slope::judge`] refuses it, if visits spread as these do, and if
+    /// they did not.
+    fn room(&self, clock: &Clock, claim: f64) -> Room {
+        let lacks = |spread: f64| {
+            let least = (clock.least / (1.0 - clock.least) * claim).max(clock.sure * claim + spread);
+            let lacking = self.slack + least;
+            lacking / (claim + lacking)
+        };
+        Room { now: lacks(self.hidden - self.for_sure), at_best: lacks(0.0) }
     }
 }
 

@@ -42,7 +42,7 @@ pub trait Observer {
 /// What it will take to show a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// Sets of the row that needs most; too few where it would be more than anybody waits for.
+    /// Sets more of the row that needs most; too few where it would be more than anybody waits for.
     pub sets: usize,
     pub suffices: bool,
     /// From now on.
@@ -123,7 +123,6 @@ impl Run<'_> {
             }
         }
         // Sets outside, cases inside: a library that takes seconds to start does so once a set.
-        let start = Instant::now();
         for set in 0.. {
             contests.retain(|contest| !contest.is_over());
             if contests.is_empty() {
@@ -144,19 +143,21 @@ impl Run<'_> {
                 self.settle(contest)?;
             }
             if let Some(effect) = self.stage.options.detect.filter(|_| set + 1 == FEWEST_SETS as u32) {
-                self.forecast(&contests, effect, start.elapsed());
+                self.forecast(&contests, effect);
             }
         }
         Ok(finish)
     }
 
-    /// Says how long the run will take, by what its first sets took on the clock.
-    fn forecast(&mut self, contests: &[Contest], effect: f64, took: Duration) {
+    /// Says how long the plan will take, by what its first sets took; nothing where those were enough.
+    fn forecast(&mut self, contests: &[Contest], effect: f64) {
         let efforts: Vec<Effort> = contests.iter().map(|contest| contest.effort(effect)).collect();
-        let sum = |of: fn(&Effort) -> Duration| efforts.iter().map(of).sum::<Duration>().as_secs_f64();
-        let more = sum(|effort| effort.to_come) / sum(|effort| effort.so_far).max(1e-9);
         let sets = efforts.iter().map(|effort| effort.sets).max().unwrap_or(0);
-        self.observer.forecast(Forecast { sets, suffices: sets < MOST_SIZED, time: took.mul_f64(more) });
+        let time = efforts.iter().map(|effort| effort.time).sum();
+        if sets > 0 {
+            let suffices = sets + FEWEST_SETS < MOST_SIZED;
+            self.observer.forecast(Forecast { sets, suffices, time });
+        }
     }
 
     fn begin(&mut self, step: Step, case: &Case) -> Result<(), Stop> {

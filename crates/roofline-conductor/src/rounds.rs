@@ -86,6 +86,8 @@ pub struct Contest<'p> {
     pub lanes: Vec<Lane>,
     setting: Setting,
     sets: u32,
+    /// Time that the turns of this run have taken.
+    took: Duration,
     /// What each lane found in the turn under way, and its visits in their order.
     now: Vec<Found>,
     log: Vec<Visit>,
@@ -122,8 +124,16 @@ impl<'p> Contest<'p> {
             return Ok(Err(lanes));
         };
         let now = lanes.iter().map(|_| Found::default()).collect();
-        let mut contest =
-            Contest { planned, lanes, setting, sets: 0, now, log: Vec::new(), exams: Exams::default() };
+        let mut contest = Contest {
+            planned,
+            lanes,
+            setting,
+            sets: 0,
+            took: Duration::ZERO,
+            now,
+            log: Vec::new(),
+            exams: Exams::default(),
+        };
         contest.measure_slow_rows(stage, instance)?;
         Ok(Ok(contest))
     }
@@ -224,6 +234,7 @@ impl<'p> Contest<'p> {
             self.keep(stage, index);
         }
         self.sets += 1;
+        self.took += start.elapsed();
         Ok(())
     }
 

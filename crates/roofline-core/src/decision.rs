@@ -25,14 +25,14 @@ pub enum FailOn {
 
 /// What `--fail-on` was given instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is neither `slower`, `slower=2%`, `inconclusive`, `missed` nor `policy`")]
-pub struct FailOnError(String);
+#[error("`{0}` is neither `slower`, `slower=2%`, `inconclusive`{1}")]
+pub struct FailOnError(String, &'static str);
 
 impl FromStr for FailOn {
     type Err = FailOnError;
 
     fn from_str(text: &str) -> Result<FailOn, FailOnError> {
-        let wrong = || FailOnError(text.to_owned());
+        let wrong = || FailOnError(text.to_owned(), ", `missed` nor `policy`");
         match text.split_once('=') {
             None if text == "slower" => Ok(FailOn::Slower(0.0)),
             None if text == "inconclusive" => Ok(FailOn::Inconclusive),
@@ -56,26 +56,27 @@ impl FromStr for FailOn {
 impl FailOn {
     /// What fails by its comparison with another, as in benches, which have neither targets nor a policy.
     pub fn of_bench(text: &str) -> Result<FailOn, FailOnError> {
-        FailOn::of_ab(text).and_then(|what| match what {
-            FailOn::Policy => Err(FailOnError(text.to_owned())),
-            what => Ok(what),
-        })
+        let wrong = FailOnError(text.to_owned(), " nor anything else: a bench has no targets and no policy");
+        text.parse().ok().filter(|what| !matches!(what, FailOn::Policy | FailOn::Missed)).ok_or(wrong)
     }
 
     /// The same as in `ab`, which has no targets.
     pub fn of_ab(text: &str) -> Result<FailOn, FailOnError> {
-        text.parse().and_then(|what| match what {
-            FailOn::Missed => Err(FailOnError(text.to_owned())),
-            what => Ok(what),
-        })
+        let wrong = FailOnError(text.to_owned(), " nor `policy`; targets are for `roofline run`");
+        text.parse().ok().filter(|what| *what != FailOn::Missed).ok_or(wrong)
     }
+}
+
+/// A share in percent, without the dust of binary fractions.
+pub(crate) fn percent(share: f64) -> f64 {
+    (1e8 * share).round() / 1e6
 }
 
 impl fmt::Display for FailOn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FailOn::Slower(0.0) => write!(f, "slower"),
-            FailOn::Slower(share) => write!(f, "slower by more than {} %", 100.0 * share),
+            FailOn::Slower(share) => write!(f, "slower by more than {} %", percent(*share)),
             FailOn::Inconclusive => write!(f, "inconclusive"),
             FailOn::Missed => write!(f, "missed"),
             FailOn::Policy => write!(f, "policy"),
@@ -88,7 +89,7 @@ impl FailOn {
     pub fn words(&self) -> String {
         match self {
             FailOn::Slower(0.0) => "slower".to_owned(),
-            FailOn::Slower(share) => format!("slower={}%", 100.0 * share),
+            FailOn::Slower(share) => format!("slower={}%", percent(*share)),
             FailOn::Inconclusive => "inconclusive".to_owned(),
             FailOn::Missed => "missed".to_owned(),
             FailOn::Policy => "policy".to_owned(),

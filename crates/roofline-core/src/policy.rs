@@ -1,7 +1,7 @@
 //! Policy: by how much a row may become slower or larger before a merge waits for somebody, and who has said yes to more.
 
-use crate::decision::{FailOn, flagged, hub_of};
-use crate::names::matches;
+use crate::decision::{FailOn, flagged, hub_of, percent};
+use crate::names::{is_limit, matches};
 use crate::record::{Record, Status};
 
 /// What holds where a repository says nothing: a twentieth slower wants an explanation, a fifth more memory as well.
@@ -47,6 +47,8 @@ pub struct Finding {
     pub row: String,
     pub what: String,
     pub fails: bool,
+    /// The command that shows it again; none where there is no row.
+    pub reproduce: String,
 }
 
 impl Default for Policy {
@@ -68,12 +70,13 @@ impl Policy {
         FailOn::Slower(least.unwrap_or(f64::INFINITY))
     }
 
-    /// Every rule that some rows break on a day, given as `2026-11-17`.
-    pub fn judge(&self, records: &[&Record], today: &str) -> Vec<Finding> {
+    /// Every rule that rows break on a day, given as `2026-11-17`. `own` are those that are somebody's to mend, among all;
+    /// what must exist is looked for where all there is was asked for, `is_whole`.
+    pub fn judge(&self, own: &[&Record], all: &[&Record], today: &str, is_whole: bool) -> Vec<Finding> {
         let mut findings = Vec::new();
         for rule in &self.rules {
             let meant: Vec<&Record> =
-                records.iter().copied().filter(|record| is_among(&rule.cases, &record.case)).collect();
+                own.iter().copied().filter(|record| is_among(&rule.cases, &record.case)).collect();
             if let Some(share) = rule.slower {
                 let what = FailOn::Slower(share);
                 let slower = flagged(meant.iter().copied(), what);
@@ -81,25 +84,23 @@ impl Policy {
                     .extend(slower.into_iter().map(|row| self.finding(rule, row, what.to_string(), today)));
             }
             if let Some(share) = rule.memory {
-                let larger = meant.iter().filter_map(|row| Some((row, growth(row, records)?)));
+                let larger = meant.iter().filter_map(|row| Some((row, growth(row, all)?)));
                 findings.extend(larger.filter(|(_, growth)| *growth > share).map(|(row, growth)| {
-                    let what = format!(
-                        "takes {:.0} % more memory, more than {:.0} %",
-                        100.0 * growth,
-                        100.0 * share
-                    );
+                    let what =
+                        format!("takes {:.1} % more memory, more than {} %", 100.0 * growth, percent(share));
                     self.finding(rule, row, what, today)
                 }));
             }
         }
-        let is_there = |glob: &&String| {
-            records.iter().any(|record| record.status == Status::Ok && matches(glob, &record.case))
-        };
-        let missing = self.must_exist.iter().filter(|glob| !is_there(glob));
+        let is_timed = |record: &Record| record.status == Status::Ok && !is_limit(&record.implementation);
+        let is_there =
+            |glob: &&String| own.iter().any(|record| is_timed(record) && matches(glob, &record.case));
+        let missing = self.must_exist.iter().filter(|glob| is_whole && !is_there(glob));
         findings.extend(missing.map(|glob| Finding {
             row: glob.clone(),
             what: "must exist, and no row of it has a time".to_owned(),
             fails: true,
+            reproduce: String::new(),
         }));
         findings
     }
@@ -118,7 +119,7 @@ impl Policy {
                 (format!("; waived by {author} until {expires}: {reason}"), false)
             }
         };
-        Finding { row: row.row(), what: what + &said, fails }
+        Finding { row: row.row(), what: what + &said, fails, reproduce: row.reproduce.clone() }
     }
 }
 
@@ -127,7 +128,7 @@ fn growth(row: &Record, records: &[&Record]) -> Option<f64> {
     let hub = hub_of(row)?;
     let is_hub =
         |other: &&&Record| other.run == row.run && other.case == row.case && other.implementation == hub;
-    let before = records.iter().find(is_hub)?.evidence.peak_memory?.0;
+    let before = records.iter().find(is_hub).filter(|hub| hub.status == Status::Ok)?.evidence.peak_memory?.0;
     Some(row.evidence.peak_memory?.0 as f64 / (before as f64).max(1.0) - 1.0)
 }
 
@@ -151,7 +152,8 @@ mod tests {
     /// What is said of a row that is slower by a share, and whether that fails.
     fn said(policy: &Policy, slower: f64) -> Vec<(String, bool)> {
         let records = rows(&[slower]);
-        let findings = policy.judge(&records.iter().collect::<Vec<_>>(), TODAY);
+        let records: Vec<&Record> = records.iter().collect();
+        let findings = policy.judge(&records, &records, TODAY, true);
         findings.into_iter().map(|finding| (finding.what, finding.fails)).collect()
     }
 
@@ -184,13 +186,15 @@ mod tests {
         for (record, bytes) in records.iter_mut().zip([1300, 1000]) {
             record.evidence.peak_memory = Some(Bytes(bytes));
         }
-        let judge = |policy: &Policy| policy.judge(&records.iter().collect::<Vec<_>>(), TODAY);
+        let all: Vec<&Record> = records.iter().collect();
+        let judge = |policy: &Policy| policy.judge(&all[..1], &all, TODAY, true);
         let mut policy = Policy { must_exist: vec!["add/*".to_owned()], ..Policy::default() };
         let [finding] = &judge(&policy)[..] else { panic!("{:?}", judge(&policy)) };
-        assert!(finding.what.starts_with("takes 30 % more memory, more than 20 %"), "{finding:?}");
+        assert!(finding.what.starts_with("takes 30.0 % more memory, more than 20 %"), "{finding:?}");
         policy.rules[0].memory = Some(0.5);
         assert_eq!(judge(&policy), []);
         policy.must_exist.push("softmax/*".to_owned());
         assert_eq!(judge(&policy)[0].row, "softmax/*");
+        assert_eq!(policy.judge(&all[..1], &all, TODAY, false), [], "a part was asked for");
     }
 }

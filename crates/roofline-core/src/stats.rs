@@ -134,6 +134,13 @@ pub fn t_interval(values: &[f64], alpha: f64) -> Option<Interval> {
     Some(Interval { mean, half: t_quantile(1.0 - alpha / 2.0, freedom)? * error })
 }
 
+/// The mean of several series, place by place, as far as all of them go.
+pub fn mean_of_series(series: &[Vec<f64>]) -> Vec<f64> {
+    let shortest = series.iter().map(Vec::len).min().unwrap_or(0);
+    let at = |place: usize| mean(&series.iter().map(|values| values[place]).collect::<Vec<f64>>());
+    (0..shortest).map(at).collect()
+}
+
 /// The chance that the trimmed mean of such values lies so far above `least` if the true one does not; `None` below two
 /// finite values.
 pub fn chance_above(values: &[f64], least: f64) -> Option<f64> {
@@ -151,7 +158,7 @@ pub fn smallest_effect(values: &[f64], alpha: f64) -> Option<f64> {
 }
 
 /// How many values like these it takes until an interval of `alpha` over them tells `effect` from nothing, and nothing
-/// from it, nineteen times in twenty; no fewer than there are, and `most` at most.
+/// from it, about nine times in ten; no fewer than there are, and `most` at most.
 pub fn values_needed(values: &[f64], alpha: f64, effect: f64, most: usize) -> Option<usize> {
     let (_, error, _) = trimmed_mean(values)?;
     let spread = error * (values.len() as f64).sqrt();

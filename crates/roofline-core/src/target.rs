@@ -5,9 +5,9 @@
 
 use crate::decision::chance_above;
 use crate::names::{is_limit, matches};
-use crate::record::{Record, Rounds, Status};
+use crate::record::{Record, Status};
 use crate::stats::t_interval;
-use crate::verdict::{ALPHA, FEWEST_SETS, Ratio};
+use crate::verdict::{ALPHA, FEWEST_SETS, Lead, Ratio};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -165,15 +165,17 @@ impl Target {
 
     /// How well some rows reach it.
     pub fn reach(&self, records: &[Record]) -> Reached {
-        let mut pairs = self.pairs(records);
-        let cases = pairs.len();
+        let all = self.pairs(records);
+        let mut pairs: Vec<Pair> = all.iter().flatten().cloned().collect();
+        let (cases, is_whole) = (pairs.len(), pairs.len() == all.len());
         if self.over == Over::Mean {
-            pairs = mean(pairs).into_iter().collect();
+            pairs = mean(&pairs).into_iter().collect();
         }
         let judged: Vec<(Standing, f64, Found)> =
             pairs.iter().filter_map(|pair| self.judge(pair, pairs.len())).collect();
         let is_missed = judged.iter().any(|(standing, ..)| *standing == Standing::Missed);
-        let is_met = !judged.is_empty()
+        let is_met = is_whole
+            && !judged.is_empty()
             && judged.len() == pairs.len()
             && judged.iter().all(|(standing, ..)| *standing == Standing::Met);
         let standing = match (is_missed, is_met) {
@@ -185,40 +187,40 @@ impl Target {
         Reached { target: self.clone(), standing, cases, found: least.map(|(.., found)| found) }
     }
 
-    /// Both sides of each case in which there are both.
-    fn pairs(&self, records: &[Record]) -> Vec<Pair> {
+    /// Both sides of each case that has rows of one; `None` where they cannot be compared.
+    fn pairs(&self, records: &[Record]) -> Vec<Option<Pair>> {
         let mut by_case: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
-        let is_meant = |record: &&Record| {
-            record.status == Status::Ok && self.cases.iter().any(|glob| matches(glob, &record.case))
-        };
-        for record in records.iter().filter(is_meant) {
-            by_case.entry(&record.case).or_default().push(record);
+        for record in records {
+            if self.cases.iter().any(|glob| matches(glob, &record.case)) {
+                by_case.entry(&record.case).or_default().push(record);
+            }
         }
-        by_case.into_values().filter_map(|records| self.pair(&records)).collect()
+        by_case.into_values().map(|records| self.pair(&records)).collect()
     }
 
     fn pair(&self, records: &[&Record]) -> Option<Pair> {
-        let against = fastest(records.iter().copied().filter(|record| self.against.is(record)))?;
+        let timed = || records.iter().copied().filter(|record| record.status == Status::Ok);
+        let others: Vec<&Record> = timed().filter(|record| self.against.is(record)).collect();
         // Whoever is compared with a provider is somebody else.
-        let is_own = |record: &&Record| self.of.is(record) && !self.against.is(record);
-        let own = fastest(records.iter().copied().filter(is_own))?;
-        let rows = Some((own.row(), against.implementation.clone()));
-        match self.metric {
+        let own = timed().filter(|record| self.of.is(record) && !self.against.is(record));
+        let own: Vec<&Record> = own.collect();
+        let (one, other) = (fastest(&own)?, fastest(&others)?);
+        let lead = match self.metric {
+            Metric::Speed => one.lead_over(other)?,
             Metric::Memory => {
-                let ratio =
-                    own.evidence.peak_memory?.0 as f64 / (against.evidence.peak_memory?.0 as f64).max(1.0);
-                Some(Pair { values: vec![ratio.ln(); FEWEST_SETS], alpha: ALPHA, rows })
+                let [own, other] = [one, other].map(|row| row.evidence.peak_memory.map(|peak| peak.0 as f64));
+                Lead { values: vec![(own? / other?.max(1.0)).ln(); FEWEST_SETS], alpha: ALPHA }
             }
-            Metric::Speed => {
-                let (one, other) = (own.rounds.as_ref()?, against.rounds.as_ref()?);
-                Some(Pair { values: differences(one, other)?, alpha: one.alpha.min(other.alpha), rows })
-            }
-        }
+        };
+        let rows = Some((one.row(), other.implementation.clone()));
+        Some(Pair { lead, candidates: own.len() * others.len(), rows })
     }
 
     /// Where one pair of `of` stands, and how far it is on the right side.
     fn judge(&self, pair: &Pair, of: usize) -> Option<(Standing, f64, Found)> {
-        let Pair { values, alpha, rows } = pair;
+        let Pair { lead: Lead { values, alpha }, candidates, rows } = pair;
+        // The fastest were chosen by the times that are judged here.
+        let sure = ALPHA / *candidates as f64;
         let interval = t_interval(values, *alpha).filter(|_| values.len() >= FEWEST_SETS)?;
         let turned: Vec<f64> = values.iter().map(|value| -value).collect();
         let mut standing = Standing::Met;
@@ -227,8 +229,8 @@ impl Target {
         for (bound, wanted, unwanted, sign) in sides {
             let Some(bound) = bound.map(|bound| sign * bound.ln()) else { continue };
             // That all cases are on the right side is as sure as the least of them; that one is not, needs its share.
-            let is_met = chance_above(wanted, *alpha, bound) <= ALPHA;
-            let is_missed = chance_above(unwanted, *alpha, -bound) <= ALPHA / of as f64;
+            let is_met = chance_above(wanted, *alpha, bound) <= sure;
+            let is_missed = chance_above(unwanted, *alpha, -bound) <= sure / of as f64;
             distance = distance.min(sign * interval.mean - bound);
             standing = match standing {
                 _ if is_missed => Standing::Missed,
@@ -240,29 +242,23 @@ impl Target {
     }
 }
 
-/// Two sides of a case: ln of how many times as much the first has, a value for each set.
+/// Two sides of a case.
+#[derive(Clone)]
 struct Pair {
-    values: Vec<f64>,
-    alpha: f64,
+    lead: Lead,
+    /// Ways to choose the two.
+    candidates: usize,
     rows: Option<(String, String)>,
 }
 
-/// The mean over the cases, set by set: each set is a start of its own in all of them.
-fn mean(pairs: Vec<Pair>) -> Option<Pair> {
-    let sets = pairs.iter().map(|pair| pair.values.len()).min()?;
-    let alpha = pairs.iter().map(|pair| pair.alpha).fold(ALPHA, f64::min);
-    let of_set = |set: usize| pairs.iter().map(|pair| pair.values[set]).sum::<f64>() / pairs.len() as f64;
-    Some(Pair { values: (0..sets).map(of_set).collect(), alpha, rows: None })
+fn mean(pairs: &[Pair]) -> Option<Pair> {
+    let leads: Vec<Lead> = pairs.iter().map(|pair| pair.lead.clone()).collect();
+    let candidates = pairs.iter().map(|pair| pair.candidates).max()?;
+    Some(Pair { lead: Lead::mean(&leads)?, candidates, rows: None })
 }
 
-/// ln(speed / other's speed) in the sets that both took part in.
-fn differences(own: &Rounds, other: &Rounds) -> Option<Vec<f64>> {
-    let pairs = own.to_hub.iter().zip(&other.to_hub);
-    (own.hub == other.hub).then(|| pairs.map(|(own, other)| other - own).collect())
-}
-
-fn fastest<'a>(records: impl Iterator<Item = &'a Record>) -> Option<&'a Record> {
-    let timed = records.filter_map(|record| Some((record.median()?.0, record)));
+fn fastest<'a>(records: &[&'a Record]) -> Option<&'a Record> {
+    let timed = records.iter().filter_map(|record| Some((record.median()?.0, *record)));
     timed.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, record)| record)
 }
 
@@ -341,6 +337,12 @@ mod tests {
         let records = [row("add/a", "cpu/plain", 1, 0.0), wrong, row("add/a", "limit/traffic-1", 1, -0.5)];
         let reached = |rest: &str| target(rest).reach(&records);
         assert_eq!(reached("against = 'torch'\nat-least = 0.1").found, None);
+        // A case of which one side is missing is not met.
+        let mut two = vec![row("add/b", "cpu/plain", 1, 0.0), row("add/b", "torch/own", 1, 0.5)];
+        let wanted = target("against = 'torch'\nat-least = 0.9");
+        assert_eq!(wanted.reach(&two).standing, Standing::Met);
+        two.extend(records.iter().cloned());
+        assert_eq!((wanted.reach(&two).standing, wanted.reach(&two).cases), (Standing::Undecided, 1));
         let share = reached("against = 'limit'\nat-least = 0.4");
         assert_eq!(share.standing, Standing::Met);
         assert!((share.found.unwrap().ratio.value - 0.5).abs() < 1e-9);

@@ -121,13 +121,10 @@ impl Rounds {
         decided(&values, self.alpha)
     }
 
-    /// How many times as fast as another row of the same case in the same run, over the sets that
-    /// both took part in; `None` below six of them, or where the two had different hubs.
-    pub fn speed_over(&self, other: &Rounds) -> Option<Ratio> {
+    /// ln(speed / other's speed) in the sets that both took part in; `None` where the two had different hubs.
+    fn ahead_of(&self, other: &Rounds) -> Option<Vec<f64>> {
         let pairs = self.to_hub.iter().zip(&other.to_hub);
-        let values: Vec<f64> = pairs.map(|(own, other)| other - own).collect();
-        let interval = decided(&values, self.alpha.min(other.alpha))?;
-        (self.hub == other.hub).then(|| Ratio::of(interval))
+        (self.hub == other.hub).then(|| pairs.map(|(own, other)| other - own).collect())
     }
 
     /// The comparison with the hub; `None` below six sets, and where the hub itself came to nothing.
@@ -139,6 +136,28 @@ impl Rounds {
             speed,
             smallest: stats::smallest_effect(&self.to_hub, self.alpha).unwrap_or(f64::INFINITY).exp_m1(),
         })
+    }
+}
+
+/// How far ahead one row of a case is of another, in the sets that both took part in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lead {
+    /// ln(speed / other's speed), a value for each set.
+    pub values: Vec<f64>,
+    pub alpha: f64,
+}
+
+impl Lead {
+    /// The geometric mean over cases of one run: a set is a start of its own in all of them.
+    pub fn mean(leads: &[Lead]) -> Option<Lead> {
+        let alpha = leads.iter().map(|lead| lead.alpha).reduce(f64::min)?;
+        let series: Vec<Vec<f64>> = leads.iter().map(|lead| lead.values.clone()).collect();
+        Some(Lead { values: stats::mean_of_series(&series), alpha })
+    }
+
+    /// How many times as fast; `None` below six sets.
+    pub fn ratio(&self) -> Option<Ratio> {
+        decided(&self.values, self.alpha).map(Ratio::of)
     }
 }
 
@@ -168,6 +187,18 @@ fn decided(values: &[f64], alpha: f64) -> Option<Interval> {
 }
 
 impl Record {
+    /// How far this row is ahead of another of its case; `None` where they were not measured in the same sets.
+    pub fn lead_over(&self, other: &Record) -> Option<Lead> {
+        let (own, base) = (self.rounds.as_ref()?, other.rounds.as_ref()?);
+        // A row that was measured anew began in a later set; the hub is beside every row in all of its sets.
+        let first = |record: &Record| record.samples.first().map(|sample| sample.set);
+        let is_beside = own.hub == other.implementation || base.hub == self.implementation;
+        let is_together =
+            self.run == other.run && self.case == other.case && (is_beside || first(self) == first(other));
+        let values = own.ahead_of(base).filter(|_| is_together)?;
+        Some(Lead { values, alpha: own.alpha.min(base.alpha) })
+    }
+
     /// Share of the measured limit, and which limit; short launches show none.
     pub fn of_limit(&self) -> Option<(Ratio, Limiter)> {
         let rounds = self.rounds.as_ref()?;
@@ -214,10 +245,23 @@ pub(crate) mod tests {
         let fast = rounds("hub", moods[..6].iter().map(|mood| mood - 2.0_f64.ln()).collect());
         assert!(fast.comparison().is_some());
         assert!(Rounds { ended: Ended::HubFailed, ..fast.clone() }.comparison().is_none());
-        let speed = fast.speed_over(&slow).unwrap();
+        let row = |rounds: &Rounds, first: u32| {
+            let mut record = crate::decision::tests::rows(&[0.0]).remove(0);
+            record.samples = vec![crate::record::Sample { set: first, visit: 0, batch: 1, nanoseconds: 1.0 }];
+            record.rounds = Some(rounds.clone());
+            record
+        };
+        let lead = row(&fast, 0).lead_over(&row(&slow, 0)).unwrap();
+        let speed = lead.ratio().unwrap();
         assert!((speed.value - 2.0).abs() < 1e-12 && speed.half_width() < 1e-12, "{speed:?}");
-        assert_eq!(fast.speed_over(&rounds("another", moods.to_vec())), None);
-        assert_eq!(fast.speed_over(&rounds("hub", moods[..5].to_vec())), None);
+        assert_eq!(Lead::mean(&[lead.clone(), lead.clone()]), Some(lead));
+        assert_eq!(row(&fast, 3).lead_over(&row(&slow, 0)), None, "one was measured anew");
+        let mut hub = row(&slow, 0);
+        hub.implementation = "hub".to_owned();
+        assert!(row(&fast, 3).lead_over(&hub).is_some(), "the hub was there all the time");
+        assert_eq!(row(&fast, 0).lead_over(&row(&rounds("another", moods.to_vec()), 0)), None);
+        let few = row(&fast, 0).lead_over(&row(&rounds("hub", moods[..5].to_vec()), 0)).unwrap();
+        assert_eq!(few.ratio(), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod grid;
 mod order;
 mod plot;
 mod readers;
+mod readings;
 mod regressions;
 mod roofline_plot;
 mod roofs;
@@ -31,6 +32,7 @@ pub use formats::csv::columns as csv_columns;
 pub use formats::{FOLDERS, FORMATS, Folder, Format, UnknownFormat};
 pub use order::Sort;
 pub use readers::{File, READERS, ReadError, Reader, Source};
+pub use readings::{Reading, UnknownAxis};
 pub use roofline_plot::roofline_plot;
 pub use roofs::roofs_table;
 pub use scaling::scaling;
@@ -51,6 +53,13 @@ pub struct Report<'a> {
     pub targets: &'a [Reached],
     /// What broke a rule of a policy, where it was held to one.
     pub findings: &'a [Finding],
+}
+
+impl<'a> Report<'a> {
+    /// Records in the order of their run, and nothing more to say.
+    pub fn new(run: Option<&'a Run>, records: &'a [Record]) -> Report<'a> {
+        Report { run, records, sort: Sort::default(), targets: &[], findings: &[] }
+    }
 }
 
 /// How text for people looks; formats for programs ignore it.

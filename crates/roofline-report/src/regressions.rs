@@ -31,10 +31,7 @@ pub(crate) fn regressions<'a>(report: &Report<'a>) -> Vec<&'a Record> {
     let is_slower = |record: &&Record| {
         Row::new(record).against().is_some_and(|comparison| comparison.word == Word::Slower)
     };
-    let is_found =
-        |record: &&Record| report.findings.iter().any(|found| found.fails && found.row == record.row());
     match fail_on {
-        Some(FailOn::Policy) => own.filter(is_found).collect(),
         Some(what) => flagged(own, what),
         None if command == "ab" => flagged(own, FailOn::Slower(0.0)),
         None if is_bench && words.iter().any(has_baseline) => own.filter(is_slower).collect(),

@@ -7,14 +7,13 @@
 mod break_even;
 
 use crate::figures;
-use crate::formats::table::details;
 use crate::grid::{Grid, Head, Line, Shape};
 use crate::order::shown;
-use crate::row::{LONGEST_STATUS, Row, is_sane, summary};
+use crate::readings::{speed_over, tell_untimed};
+use crate::row::Row;
 use crate::text::{NONE, escape, wrap};
 use crate::{Report, Style};
 use roofline_core::case::Case;
-use roofline_core::record::Record;
 use roofline_core::verdict::Ratio;
 use std::collections::BTreeSet;
 
@@ -34,10 +33,9 @@ pub fn scaling(report: &Report, style: Style) -> String {
     if !lines.is_empty() {
         parts.push(lines.concat());
     }
-    let failed = others.iter().filter(|row| row.has_details(LONGEST_STATUS));
-    parts.extend(failed.map(|row| details(row, style)));
-    if !others.is_empty() || families.is_empty() {
-        parts.push(wrap(&format!("without a time: {}", summary(&others)), style.width, "", "  "));
+    parts.extend(tell_untimed(&others, style));
+    if parts.is_empty() {
+        return "without a time: no rows\n".to_owned();
     }
     parts.join("\n")
 }
@@ -100,13 +98,7 @@ impl<'a> Family<'a> {
     /// How many times as fast as its base a row is; `None` for the base itself.
     fn speed_up(&self, row: &Row) -> Option<SpeedUp> {
         let base = self.base(limit_of(row)).filter(|base| !std::ptr::eq(base.record, row.record))?;
-        // One that was measured anew began in a later set.
-        let first = |record: &Record| record.samples.first().map(|sample| sample.set);
-        let is_together = base.record.case == row.record.case
-            && base.record.run == row.record.run
-            && first(base.record) == first(row.record);
-        let rounds = row.record.rounds.as_ref().zip(base.record.rounds.as_ref()).filter(|_| is_together);
-        let paired = rounds.and_then(|(own, base)| own.speed_over(base)).filter(is_sane);
+        let paired = speed_over(row, base);
         let plain = base.time(0.5)?.0 / row.time(0.5)?.0;
         paired.map(SpeedUp::Paired).or(plain.is_finite().then_some(SpeedUp::Plain(plain)))
     }

@@ -19,7 +19,7 @@ use std::path::Path;
 
 fn write(format: &str, records: &[Record]) -> String {
     let run = run("run");
-    let report = Report { run: Some(&run), records, sort: Sort::default(), targets: &[], findings: &[] };
+    let report = Report::new(Some(&run), records);
     (Format::find(format).unwrap().write)(&report, Style::default())
 }
 

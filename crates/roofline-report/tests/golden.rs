@@ -5,6 +5,7 @@
 mod hold;
 
 use hold::hold;
+use roofline_core::case::Case;
 use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::judge::Fault;
 use roofline_core::operation::Work;
@@ -16,7 +17,7 @@ use roofline_core::record::{
 };
 use roofline_core::units::{Bytes, Seconds};
 use roofline_core::verdict::drop_failed_hubs;
-use roofline_report::{FOLDERS, FORMATS, Format, Report, Sort, Style, explain, scaling};
+use roofline_report::{FOLDERS, FORMATS, Format, Reading, Report, Sort, Style, explain, scaling};
 
 fn run() -> Run {
     Run {
@@ -307,7 +308,7 @@ fn records() -> Vec<Record> {
 #[test]
 fn every_format() {
     let (run, records) = (run(), records());
-    let report = Report { run: Some(&run), records: &records, sort: Sort::Case, targets: &[], findings: &[] };
+    let report = Report::new(Some(&run), &records);
     for format in FORMATS {
         hold(&format!("report.{}", format.name), &(format.write)(&report, Style::default()));
     }
@@ -321,20 +322,20 @@ fn every_format() {
 #[test]
 fn tables_of_several_widths() {
     let records = records();
-    let report = Report { run: None, records: &records, sort: Sort::Case, targets: &[], findings: &[] };
+    let report = Report::new(None, &records);
     for width in [40, 80, 120, 160] {
         let style = Style { colour: false, width: Some(width) };
         hold(&format!("table-{width}.txt"), &(FORMATS[0].write)(&report, style));
     }
     hold("table-colour.txt", &(FORMATS[0].write)(&report, Style { colour: true, width: Some(120) }));
-    let empty = Report { run: None, records: &[], sort: Sort::Case, targets: &[], findings: &[] };
+    let empty = Report::new(None, &[]);
     assert_eq!((FORMATS[0].write)(&empty, Style::default()), "no rows\n");
 }
 
 #[test]
 fn tables_of_a_comparison() {
     let records = compared();
-    let report = Report { run: None, records: &records, sort: Sort::Case, targets: &[], findings: &[] };
+    let report = Report::new(None, &records);
     for width in [40, 80, 100, 120, 160, 200] {
         let style = Style { colour: false, width: Some(width) };
         hold(&format!("compared-{width}.txt"), &(FORMATS[0].write)(&report, style));
@@ -366,8 +367,7 @@ fn a_slower_row_fails_in_junit_where_that_was_asked() {
     let junit = |arguments: &str| {
         let arguments = arguments.split(' ').map(str::to_owned).collect();
         let run = Run { arguments, ..run() };
-        let report =
-            Report { run: Some(&run), records: &records, sort: Sort::Case, targets: &[], findings: &[] };
+        let report = Report::new(Some(&run), &records);
         (Format::find("junit").unwrap().write)(&report, Style::default())
     };
     hold("baseline.junit", &junit("kernels --bench --baseline main"));
@@ -383,10 +383,7 @@ fn a_slower_row_fails_in_junit_where_that_was_asked() {
 fn sorted_tables() {
     let records = compared();
     let order = |sort| -> Vec<&str> {
-        let table = (FORMATS[0].write)(
-            &Report { run: None, records: &records, sort, targets: &[], findings: &[] },
-            Style::default(),
-        );
+        let table = (FORMATS[0].write)(&Report { sort, ..Report::new(None, &records) }, Style::default());
         let names = table.lines().skip(1).take(7).filter_map(|line| line.split_whitespace().nth(1));
         let known =
             |name: &str| records.iter().map(|record| &*record.implementation).find(|known| *known == name);
@@ -406,7 +403,7 @@ fn sorted_tables() {
 fn probes_are_shown_when_there_is_nothing_else() {
     let mut records = compared();
     records.retain(|record| record.implementation.starts_with("limit/"));
-    let report = Report { run: None, records: &records, sort: Sort::Case, targets: &[], findings: &[] };
+    let report = Report::new(None, &records);
     let table = (FORMATS[0].write)(&report, Style::default());
     assert!(table.contains("limit/traffic-stream") && table.ends_with("1 row: 1 ok\n"), "{table}");
 }
@@ -418,7 +415,7 @@ fn a_table_of_several_hubs_names_each() {
         timed(SOFTMAX, "cpu/fast", 2, 4.0, rounds("torch/eager", -0.7, 12)),
         timed(&other, "cpu/fast", 2, 4.0, rounds("torch/compiled", -0.7, 12)),
     ];
-    let report = Report { run: None, records: &records, sort: Sort::default(), targets: &[], findings: &[] };
+    let report = Report::new(None, &records);
     for format in ["table", "markdown"] {
         let table = (Format::find(format).unwrap().write)(&report, Style::default());
         for part in ["vs torch ", "% faster (torch/eager) ", "% faster (torch/compiled) "] {
@@ -443,8 +440,7 @@ fn nothing_is_compared_with_what_failed() {
         let row = find(&records, "torch/compiled");
         assert_eq!(row.rounds.as_ref().unwrap().comparison().is_some(), compares, "{failed}");
         assert_eq!(row.of_limit().is_some(), has_share, "{failed}");
-        let report =
-            Report { run: None, records: &records, sort: Sort::default(), targets: &[], findings: &[] };
+        let report = Report::new(None, &records);
         for format in FORMATS {
             let text = (format.write)(&report, Style::default());
             assert!(compares || !text.contains('×'), "{}: {text}", format.name);
@@ -458,7 +454,8 @@ fn nothing_is_compared_with_what_failed() {
 fn a_condition_stands_in_the_notes_of_its_row() {
     let mut record = measured();
     record.provenance.notes.insert("requires".to_owned(), "cols % 16 == 0, finite".to_owned());
-    let report = Report { run: None, records: &[record], sort: Sort::Case, targets: &[], findings: &[] };
+    let records = [record];
+    let report = Report::new(None, &records);
     let table = (Format::find("markdown").unwrap().write)(&report, Style::default());
     assert!(table.contains("requires cols % 16 == 0, finite"), "{table}");
 }
@@ -469,8 +466,8 @@ fn a_row_above_its_limit_says_so() {
         let mut record = measured();
         let limit = record.rounds.as_mut().unwrap().limit.as_mut().unwrap();
         limit.to_hub.iter_mut().for_each(|value| *value += above);
-        let report =
-            Report { run: None, records: &[record], sort: Sort::default(), targets: &[], findings: &[] };
+        let records = [record];
+        let report = Report::new(None, &records);
         (Format::find("markdown").unwrap().write)(&report, Style::default())
     };
     assert!(!shown(0.0).contains("above its limit"));
@@ -480,24 +477,41 @@ fn a_row_above_its_limit_says_so() {
 #[test]
 fn scaling_tables() {
     let records = scaled();
-    let report = Report { run: None, records: &records, sort: Sort::Case, targets: &[], findings: &[] };
+    let report = Report::new(None, &records);
     hold("scaling.txt", &scaling(&report, Style::default()));
     hold("scaling-40.txt", &scaling(&report, Style { colour: false, width: Some(40) }));
     let last_line = |cases: &[&str]| {
         let mut records = scaled();
         records.retain(|record| cases.iter().any(|case| record.case.starts_with(case)));
-        let text = scaling(
-            &Report { run: None, records: &records, sort: Sort::Case, targets: &[], findings: &[] },
-            Style::default(),
-        );
+        let text = scaling(&Report::new(None, &records), Style::default());
         text.lines().last().unwrap_or_default().to_owned()
     };
     let cases = ["softmax/f32/rows=256,", "softmax/f32/rows=4096,cols=1024"];
     assert!(last_line(&cases).ends_with("parallel pays from rows=256, the smallest here"));
     // One case alone has no size to tell from.
     assert!(last_line(&cases[..1]).starts_with("  cpu/parallel"));
-    let empty = Report { run: None, records: &[], sort: Sort::Case, targets: &[], findings: &[] };
+    let empty = Report::new(None, &[]);
     assert_eq!(scaling(&empty, Style::default()), "without a time: no rows\n");
+}
+
+#[test]
+fn readings() {
+    let records = scaled();
+    let report = Report::new(None, &records);
+    for (name, reading) in
+        [("best", Reading::Best), ("wins", Reading::Wins), ("by-rows", Reading::By("rows".to_owned()))]
+    {
+        hold(&format!("{name}.txt"), &reading.write(&report, Style::default()));
+        hold(&format!("{name}-60.txt"), &reading.write(&report, Style { colour: false, width: Some(60) }));
+        assert_eq!(reading.write(&Report::new(None, &[]), Style::default()), "no row has a time\n");
+    }
+    let cases: Vec<Case> = records.iter().map(|record| record.case.parse().unwrap()).collect();
+    assert!(Reading::By("cols".to_owned()).check(&cases).is_ok() && Reading::Best.check(&cases).is_ok());
+    let unknown = Reading::By("row".to_owned()).check(&cases).unwrap_err();
+    assert_eq!(
+        (unknown.to_string().as_str(), unknown.hint().as_str()),
+        ("no case here has the axis `row`", "did you mean `rows`?")
+    );
 }
 
 #[test]
@@ -514,7 +528,7 @@ fn explanations() {
 #[test]
 fn a_wrong_row_has_no_time_in_any_format_for_people() {
     let records = [wrong()];
-    let report = Report { run: None, records: &records, sort: Sort::Case, targets: &[], findings: &[] };
+    let report = Report::new(None, &records);
     for format in FORMATS.iter().filter(|format| !format.name.starts_with("json")) {
         let text = (format.write)(&report, Style::default());
         assert!(!text.contains("1.00 ms") && !text.contains("0.001,"), "{text}");

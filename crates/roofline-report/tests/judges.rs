@@ -11,7 +11,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use records::{any_record, record, run};
 use roofline_core::record::{Record, Run, Status};
-use roofline_report::{File, Folder, Format, Reader, Report, Sort, Source, Style};
+use roofline_report::{File, Folder, Format, Reader, Report, Source, Style};
 use serde_json::Value;
 use std::fs;
 use std::hint::black_box;
@@ -39,7 +39,7 @@ fn judged(judge: &str, words: &[&str], text: &str) -> String {
 
 fn write(format: &str, records: &[Record]) -> String {
     let run = run("run");
-    let report = Report { run: Some(&run), records, sort: Sort::default(), targets: &[], findings: &[] };
+    let report = Report::new(Some(&run), records);
     (Format::find(format).unwrap().write)(&report, Style::default())
 }
 
@@ -82,8 +82,7 @@ fn go_text_of_two_runs_can_be_compared() {
             record.provenance.machine = "xeon-2c".to_owned();
             record.provenance.roofline = version.to_owned();
         }
-        let report =
-            Report { run: Some(&run), records: &records, sort: Sort::default(), targets: &[], findings: &[] };
+        let report = Report::new(Some(&run), &records);
         let text = (Format::find("go").unwrap().write)(&report, Style::default());
         assert!(text.starts_with(&format!("# run {id}\n# roofline {version}\n")), "{text}");
         serde_json::from_str(&judged("go.py", &[], &text)).unwrap()
@@ -121,7 +120,7 @@ fn json_keeps_to_its_schemas() {
     for format in ["github-action-benchmark", "github-action-benchmark-rates"] {
         judged("schema.py", &["github-action-benchmark"], &write(format, &rows));
     }
-    let report = Report { run: None, records: &rows, sort: Sort::default(), targets: &[], findings: &[] };
+    let report = Report::new(None, &rows);
     for (path, text) in (Folder::find("criterion").unwrap().write)(&report) {
         let name = path.rsplit('/').next().unwrap().trim_end_matches(".json");
         judged("schema.py", &[&format!("criterion/{name}")], &text);
@@ -184,7 +183,7 @@ fn criterion_is_read_and_reads() {
     let folder = tempfile::tempdir().unwrap();
     let case = "add/f32/rows=1,cols=256";
     let rows = [Record { case: case.to_owned(), ..record("run", "") }];
-    let report = Report { run: None, records: &rows, sort: Sort::default(), targets: &[], findings: &[] };
+    let report = Report::new(None, &rows);
     for (path, text) in (Folder::find("criterion").unwrap().write)(&report) {
         let path = folder.path().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

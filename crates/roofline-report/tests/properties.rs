@@ -6,17 +6,17 @@ mod records;
 use proptest::prelude::*;
 use records::{any_record, record, run};
 use roofline_core::record::{Record, Run, SCHEMA, Sample, Status};
-use roofline_report::{FORMATS, Format, Report, Sort, Style, csv_columns, explain, scaling};
+use roofline_report::{FORMATS, Format, Reading, Report, Sort, Style, csv_columns, explain, scaling};
 use unicode_width::UnicodeWidthStr;
 
 fn write(format: &str, records: &[Record], style: Style) -> String {
     let run = run("run");
-    let report = Report { run: Some(&run), records, sort: Sort::default(), targets: &[], findings: &[] };
+    let report = Report::new(Some(&run), records);
     (Format::find(format).unwrap().write)(&report, style)
 }
 
 fn scale(records: &[Record], style: Style) -> String {
-    scaling(&Report { run: None, records, sort: Sort::default(), targets: &[], findings: &[] }, style)
+    scaling(&Report::new(None, records), style)
 }
 
 /// Fields of each line of a CSV text, by the grammar of RFC 4180.
@@ -139,10 +139,21 @@ proptest! {
     }
 
     #[test]
+    fn readings_keep_to_the_width(
+        records in proptest::collection::vec(likely(), 0..5), width in 40u16..=200, which in 0usize..3,
+    ) {
+        let reading = [Reading::Best, Reading::Wins, Reading::By("rows".to_owned())][which].clone();
+        let text = reading.write(&Report::new(None, &records), Style { colour: false, width: Some(width) });
+        for line in text.lines() {
+            prop_assert!(line.starts_with("  reproduce: ") || line.width() <= usize::from(width), "{line:?}");
+        }
+    }
+
+    #[test]
     fn sorting_loses_no_row_and_puts_the_best_first(
         records in proptest::collection::vec(likely(), 0..6), sort in proptest::sample::select(Sort::ALL),
     ) {
-        let report = Report { run: None, records: &records, sort, targets: &[], findings: &[] };
+        let report = Report { sort, ..Report::new(None, &records) };
         let lines = parse_csv(&(Format::find("csv").unwrap().write)(&report, Style::default()));
         prop_assert_eq!(lines.len(), records.len() + 1);
         let (name, sign) = match sort {

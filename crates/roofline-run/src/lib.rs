@@ -64,7 +64,8 @@ pub fn has_failure<'a>(records: impl IntoIterator<Item = &'a Record>) -> bool {
 
 /// The exit code of a run whose rows are all well, if it was asked to fail on what is among them; says on which.
 pub fn fails<'a>(records: impl IntoIterator<Item = &'a Record>, fail_on: Option<FailOn>) -> Option<u8> {
-    let what = fail_on?;
+    // Targets and policies are not the rows' own, and told elsewhere.
+    let what = fail_on.filter(|what| !matches!(what, FailOn::Missed | FailOn::Policy))?;
     let records: Vec<&Record> = records.into_iter().collect();
     let flagged = decision::flagged(records.iter().copied(), what);
     for record in &flagged {

@@ -106,8 +106,8 @@ impl Observer for Recorder<'_> {
     fn forecast(&mut self, forecast: Forecast) {
         let Forecast { sets, suffices, time } = forecast;
         let doubt = if suffices { "" } else { ", which may not be enough" };
-        let again = "a row that is slower is taken again, which is as long once more";
-        let line = format!("it takes {sets} sets{doubt}: about {} from now; {again}", roughly(time));
+        let again = "as long again for a row that is slower by then";
+        let line = format!("it takes {sets} more sets{doubt}: about {}; {again}", roughly(time));
         self.bar.suspend(|| tell(&line));
     }
 

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use roofline_conductor::job::Placement;
 use roofline_core::decision::FailOn;
 use roofline_core::fill::Fill;
-use roofline_report::Sort;
+use roofline_report::{Reading, Sort};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -163,6 +163,13 @@ pub struct Select {
     pub cache: Option<CacheArg>,
 }
 
+impl Select {
+    /// Whether no case of the suite is left out.
+    pub fn is_whole(&self) -> bool {
+        self.select.is_empty() && self.dtype.is_empty() && self.size.is_none() && self.threads.is_empty()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum CacheArg {
     Warm,
@@ -197,9 +204,8 @@ pub struct Measure {
     pub places: Places,
     #[command(flatten)]
     pub show: Show,
-    /// Instead of the table, show serial against parallel: speed-up, efficiency, and the sizes from which threads pay
-    #[arg(long, conflicts_with = "format")]
-    pub scaling: bool,
+    #[command(flatten)]
+    pub read: Read,
     #[command(flatten)]
     pub how: How,
     /// Compare with this implementation, or with the fastest of a provider, such as `cpu/plain` or `numpy`; its runner takes part
@@ -215,7 +221,7 @@ pub struct Measure {
     #[arg(long, value_name = "slower|slower=2%|inconclusive|policy|missed")]
     pub fail_on: Option<FailOn>,
     /// Say which targets of the suite are met, missed or undecided, with 99 % confidence; end with 3 on a miss
-    #[arg(long, conflicts_with_all = ["quick", "scaling"])]
+    #[arg(long, conflicts_with_all = ["quick", "Read", "baseline"])]
     pub targets: bool,
     /// Go on with the latest run, where it was stopped; what stands is not measured again
     #[arg(long)]
@@ -234,6 +240,35 @@ pub struct Show {
     /// Order of the rows in tables and CSV, the best first; `case` is the order of the run
     #[arg(long, value_name = "KEY", default_value = "case", value_parser = sort_keys())]
     pub sort: Sort,
+}
+
+/// A question that is answered instead of the table.
+#[derive(Clone, Debug, Default, Args)]
+#[group(multiple = false, conflicts_with = "format")]
+pub struct Read {
+    /// Instead of the table, show serial against parallel: speed-up, efficiency, and the sizes from which threads pay
+    #[arg(long)]
+    pub scaling: bool,
+    /// Instead of the table, show the fastest implementation of each case, and which one to take: a simpler one of the same provider where that is hardly slower
+    #[arg(long)]
+    pub best: bool,
+    /// Instead of the table, show how often each implementation wins, and its mean speed beside the hub or the first one
+    #[arg(long)]
+    pub wins: bool,
+    /// Instead of the table, show how times grow with an axis, all else the same
+    #[arg(long, value_name = "AXIS")]
+    pub by: Option<String>,
+}
+
+impl Read {
+    pub fn reading(&self) -> Option<Reading> {
+        match self {
+            Read { scaling: true, .. } => Some(Reading::Scaling),
+            Read { best: true, .. } => Some(Reading::Best),
+            Read { wins: true, .. } => Some(Reading::Wins),
+            Read { by, .. } => by.clone().map(Reading::By),
+        }
+    }
 }
 
 /// How it is measured.
@@ -393,6 +428,8 @@ pub struct Export {
     /// Format of the result; `roofline list formats` shows them
     #[arg(long, value_name = "NAME", default_value = "table")]
     pub format: String,
+    #[command(flatten)]
+    pub read: Read,
     /// Where to write; standard output by default, but for formats that are a folder
     #[arg(long, value_name = "FILE|FOLDER")]
     pub to: Option<PathBuf>,

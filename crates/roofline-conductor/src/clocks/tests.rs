@@ -31,7 +31,7 @@ const SHAPE: Shape = Shape { warmup: 0, samples: 10, batch: 1 };
 #[test]
 fn an_honest_clock_is_believed_and_a_lie_of_a_tenth_is_not() {
     let held = hold(&account(1.0, 0.0), SHAPE, Some((Habits::NATIVE, House::default())), true).unwrap();
-    assert!(held.room.is_some() && (held.wall.unwrap().0 - 20e-6).abs() < 1e-6, "{held:?}");
+    assert!((held.wall.unwrap().0 - 20e-6).abs() < 1e-6, "{held:?}");
     let doubt = hold(&account(0.9, 0.0), SHAPE, Some((Habits::NATIVE, House::default())), true).unwrap_err();
     assert!(matches!(&doubt, Doubt::Slope(why) if why.contains("claims 18.0 µs")), "{doubt:?}");
 }
@@ -74,7 +74,8 @@ fn launches_that_warm_up_are_no_lie() {
         ..Account::default()
     };
     let shape = Shape { warmup: 1, samples: 1, batch: 1 };
-    assert!(hold(&account, shape, Some((Habits::NATIVE, House::default())), true).unwrap().room.is_some());
+    assert!(hold(&account, shape, Some((Habits::NATIVE, House::default())), true).is_ok());
+    assert!(room(&account, shape, true, true).is_some());
 }
 
 #[test]
@@ -152,7 +153,8 @@ fn batches_grow_with_their_launches() {
 #[test]
 fn few_visits_say_nothing_and_copies_are_bounded() {
     let few = Account { plain: visits(2, 10, 0.1, 1.0), ..Account::default() };
-    assert!(hold(&few, SHAPE, Some((Habits::NATIVE, House::default())), true).unwrap().room.is_none());
+    assert!(hold(&few, SHAPE, Some((Habits::NATIVE, House::default())), true).is_ok());
+    assert_eq!(room(&few, SHAPE, true, true), None);
     let copies = Account { copies: vec![300e-6; 20], ..Account::default() };
     assert!(hold_copies(&copies, Duration::from_micros(100), Habits::NATIVE.copy).is_ok());
     assert!(hold_copies(&copies, Duration::from_micros(10), Habits::NATIVE.copy).is_err());
@@ -160,7 +162,7 @@ fn few_visits_say_nothing_and_copies_are_bounded() {
 
 #[test]
 fn clocks_say_how_much_room_they_leave() {
-    let of = |account: &Account| room(account, SHAPE, true);
+    let of = |account: &Account| room(account, SHAPE, true, true).map(|room| room.now);
     let quiet = of(&account(1.0, 0.0)).unwrap();
     assert!((0.03..0.06).contains(&quiet), "{quiet}");
     // What is just below it is believed, what is above is not.
@@ -182,6 +184,12 @@ fn clocks_say_how_much_room_they_leave() {
     // Claims among twice as many spread as well.
     let spread = Account { among_twice: vec![0.2, -0.2, 0.1, -0.1, 0.2, -0.2], ..account(1.0, 0.0) };
     assert!(of(&spread).unwrap() > 0.2);
+    assert_eq!(room(&spread, SHAPE, true, false).unwrap().now, quiet, "claims are not held");
+
+    // By the wall alone, one launch of 20 µs can hide in what longer visits take by themselves, however many there are.
+    let one = Shape { warmup: 0, samples: 1, batch: 1 };
+    let wall = room(&account(1.0, 0.0), one, false, true).unwrap();
+    assert!(wall.at_best > 0.5 && wall.now >= wall.at_best, "{wall:?}");
 }
 
 #[test]

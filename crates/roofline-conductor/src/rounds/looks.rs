@@ -10,16 +10,15 @@ use roofline_core::verdict::{
 };
 use std::time::Duration;
 
-/// Most sets of a row that is to show a difference.
-pub const MOST_SIZED: usize = 500;
+/// Most sets that a row is said to need to show a difference, and the error probability of each of its two looks.
+pub const MOST_SIZED: usize = 400;
+const SIZED_ALPHA: f64 = ALPHA / 2.0;
 
 /// What it takes to show a difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
-    /// Sets of the row that needs most.
     pub sets: usize,
-    pub so_far: Duration,
-    pub to_come: Duration,
+    pub time: Duration,
 }
 
 impl Contest<'_> {
@@ -43,16 +42,6 @@ impl Contest<'_> {
     /// Whether a row ends at this look: with which error probability, and why.
     fn end_of(&self, options: &Options, index: usize, out_of_time: bool) -> Option<(f64, Ended)> {
         let sets = self.lanes[index].to_hub.len();
-        if let Some(effect) = options.detect.filter(|_| sets >= FEWEST_SETS) {
-            let needed = self.needed(index, effect);
-            // The first sets may have been too calm: a third more than they said is no surprise.
-            return match self.is_compared(options, index, ALPHA) {
-                true if sets >= needed => Some((ALPHA, Ended::Decided)),
-                false if 3 * sets >= 4 * needed => Some((ALPHA, Ended::Looks)),
-                _ if out_of_time => Some((ALPHA, Ended::TotalBudget)),
-                _ => None,
-            };
-        }
         // Who is doubted twice is refused: the second time there is twice as much to go by.
         if self.lanes[index].doubted.is_some() && sets < 2 * FEWEST_SETS {
             return None;
@@ -68,12 +57,34 @@ impl Contest<'_> {
         if !is_last && !self.clocks_tell(index) {
             return None;
         }
+        if let Some(effect) = options.detect.filter(|_| sets >= FEWEST_SETS) {
+            return self.end_of_sized(options, index, effect, out_of_time);
+        }
         match look(sets, is_last || is_spent) {
             Some(alpha) if self.is_decided(options, index, alpha) => Some((alpha, Ended::Decided)),
             Some(alpha) if sets >= MOST_SETS => Some((alpha, Ended::Looks)),
             Some(alpha) if is_spent => Some((alpha, Ended::Budget)),
             Some(alpha) if out_of_time => Some((alpha, Ended::TotalBudget)),
             // Fewer than six sets say nothing; they are kept for whoever goes on.
+            _ => None,
+        }
+    }
+
+    /// The same where a difference is to show: one look at as many sets as the first of them said, and one at a third
+    /// more, for those may have been too calm.
+    fn end_of_sized(
+        &self,
+        options: &Options,
+        index: usize,
+        effect: f64,
+        out_of_time: bool,
+    ) -> Option<(f64, Ended)> {
+        let (sets, needed) = (self.lanes[index].to_hub.len(), self.needed(index, effect));
+        let most = needed + needed.div_ceil(3);
+        match self.is_compared(options, index, SIZED_ALPHA) {
+            true if sets == needed || sets >= most => Some((SIZED_ALPHA, Ended::Decided)),
+            false if sets >= most => Some((SIZED_ALPHA, Ended::Looks)),
+            _ if out_of_time => Some((SIZED_ALPHA, Ended::TotalBudget)),
             _ => None,
         }
     }
@@ -98,21 +109,19 @@ impl Contest<'_> {
     fn needed(&self, index: usize, effect: f64) -> usize {
         let first = self.lanes[index].to_hub.get(..FEWEST_SETS).filter(|_| index != self.setting.hub);
         let effect = effect.ln_1p() - FLOOR;
-        first.and_then(|first| values_needed(first, ALPHA, effect, MOST_SIZED)).unwrap_or(FEWEST_SETS)
+        first.and_then(|first| values_needed(first, SIZED_ALPHA, effect, MOST_SIZED)).unwrap_or(FEWEST_SETS)
     }
 
-    /// What the sets that are still needed to show a difference will about take, beside what those so far took.
+    /// The most sets that a row still needs to show a difference, and what they will about take; one that is measured anew
+    /// begins again.
     pub fn effort(&self, effect: f64) -> Effort {
-        let mut effort = Effort::default();
-        for (index, lane) in self.lanes.iter().enumerate() {
-            effort.so_far += lane.spent;
-            if self.is_open(index) {
-                let (needed, sets) = (self.needed(index, effect), lane.to_hub.len().max(1));
-                effort.sets = effort.sets.max(needed);
-                effort.to_come += lane.spent.mul_f64(needed.saturating_sub(sets) as f64 / sets as f64);
-            }
-        }
-        effort
+        let open = (0..self.lanes.len()).filter(|index| self.is_open(*index) && *index != self.setting.hub);
+        let to_come = |index: usize| match self.lanes[index].to_hub.len() {
+            0 => FEWEST_SETS,
+            sets => self.needed(index, effect).saturating_sub(sets),
+        };
+        let sets = open.map(to_come).max().unwrap_or(0);
+        Effort { sets, time: self.took.mul_f64(sets as f64 / f64::from(self.sets.max(1))) }
     }
 
     /// ln(limit's time / lane's time) with its interval, to be shown; short launches have none.

@@ -43,7 +43,16 @@ fn contest(planned: &PlannedCase) -> Contest<'_> {
     }
     let now = lanes.iter().map(|_| Found::default()).collect();
     let setting = Setting { hub: 2, limit: Some((2, Limiter::Traffic)) };
-    Contest { planned, lanes, setting, sets: 0, now, log: Vec::new(), exams: Exams::default() }
+    Contest {
+        planned,
+        lanes,
+        setting,
+        sets: 0,
+        took: Duration::ZERO,
+        now,
+        log: Vec::new(),
+        exams: Exams::default(),
+    }
 }
 
 /// A turn in which every row took `to_hub` more than the probe, as a logarithm.

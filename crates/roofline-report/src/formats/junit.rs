@@ -10,6 +10,7 @@ use crate::regressions::regressions;
 use crate::row::{Row, worst};
 use crate::{Report, Style, targets};
 use roofline_core::case::Cache;
+use roofline_core::policy::Finding;
 use roofline_core::record::Status;
 use roofline_core::target::{Reached, Standing};
 use roofline_core::verdict::Word;
@@ -24,14 +25,21 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     machines.sort_unstable();
     machines.dedup();
     let mut text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
-    let all: Vec<&Test> = tests.iter().collect();
-    let _ = writeln!(text, "<testsuites name=\"roofline\"{}>", counts(&all, report.targets, false));
+    let others = others(report);
+    let apart = others.iter().flat_map(|(_, tests)| tests).map(|test| test.outcome);
+    let outcomes = tests.iter().map(|test| test.outcome).chain(apart);
+    let _ = writeln!(text, "<testsuites name=\"roofline\"{}>", counts(outcomes, false));
     for machine in machines {
         let tests: Vec<&Test> = tests.iter().filter(|test| test.machine() == machine).collect();
         let name = if machine.is_empty() { "roofline" } else { machine };
         let stamp = report.run.and_then(|run| timestamp(&run.started));
         let stamp = stamp.map_or(String::new(), |stamp| format!(" timestamp=\"{stamp}\""));
-        let _ = writeln!(text, "  <testsuite name=\"{}\"{}{stamp}>", escape(name), counts(&tests, &[], true));
+        let _ = writeln!(
+            text,
+            "  <testsuite name=\"{}\"{}{stamp}>",
+            escape(name),
+            counts(tests.iter().map(|test| test.outcome), true)
+        );
         if let Some(run) = report.run {
             let property = |name, value: &str| {
                 format!("      <property name=\"{name}\" value=\"{}\"/>\n", escape(value))
@@ -44,32 +52,54 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         }
         text += "  </testsuite>\n";
     }
-    if !report.targets.is_empty() {
-        text += &targets_suite(report.targets);
+    for (suite, tests) in others.iter().filter(|(_, tests)| !tests.is_empty()) {
+        let outcomes = tests.iter().map(|test| test.outcome);
+        let _ = writeln!(text, "  <testsuite name=\"{suite}\"{}>", counts(outcomes, true));
+        text.extend(tests.iter().map(|test| test.element(suite)));
+        text += "  </testsuite>\n";
     }
     text + "</testsuites>\n"
 }
 
-/// Targets as tests of a suite of their own; what is undecided was not tested.
-fn targets_suite(targets: &[Reached]) -> String {
-    let count = |standing: Standing| targets.iter().filter(|reached| reached.standing == standing).count();
-    let failures = targets.iter().filter(|reached| reached.fails()).count();
-    let mut text = format!(
-        "  <testsuite name=\"targets\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" skipped=\"{}\">\n",
-        targets.len(),
-        count(Standing::Undecided),
-    );
-    for reached in targets {
-        let [id, found, wanted, place, standing] = targets::cells(reached).map(|cell| escape(&cell));
-        let said = format!("{found}, {wanted}: {place}");
-        let body = match reached.standing {
-            _ if reached.fails() => format!("      <failure message=\"{said}\" type=\"missed\"/>\n"),
-            Standing::Undecided => format!("      <skipped message=\"undecided: {said}\"/>\n"),
-            _ => format!("      <system-out>{standing}: {said}</system-out>\n"),
+/// What is no row's own, as a test: its name, and how it came out.
+struct Other {
+    name: String,
+    outcome: Outcome,
+    said: String,
+}
+
+/// Targets, and what a policy found, each in a suite of its own. What is undecided was not tested.
+fn others(report: &Report) -> [(&'static str, Vec<Other>); 2] {
+    let target = |reached: &Reached| {
+        let [name, found, wanted, place, standing] = targets::cells(reached);
+        let outcome = match reached.standing {
+            _ if reached.fails() => Outcome::Failure,
+            Standing::Undecided => Outcome::Skipped,
+            _ => Outcome::Passed,
         };
-        text += &format!("    <testcase classname=\"targets\" name=\"{id}\">\n{body}    </testcase>\n");
+        Other { name, outcome, said: format!("{standing}: {found}, {wanted}: {place}") }
+    };
+    let finding = |found: &Finding| Other {
+        name: found.row.clone(),
+        outcome: if found.fails { Outcome::Failure } else { Outcome::Passed },
+        said: format!("{}; reproduce: {}", found.what, found.reproduce),
+    };
+    [
+        ("targets", report.targets.iter().map(target).collect()),
+        ("policy", report.findings.iter().map(finding).collect()),
+    ]
+}
+
+impl Other {
+    fn element(&self, suite: &str) -> String {
+        let (name, said) = (escape(&self.name), escape(&self.said));
+        let body = match self.outcome {
+            Outcome::Passed => format!("<system-out>{said}</system-out>"),
+            Outcome::Skipped => format!("<skipped message=\"{said}\"/>"),
+            _ => format!("<failure message=\"{said}\" type=\"{suite}\"/>"),
+        };
+        format!("    <testcase classname=\"{suite}\" name=\"{name}\">\n      {body}\n    </testcase>\n")
     }
-    text + "  </testsuite>\n"
 }
 
 /// A row as a test.
@@ -100,12 +130,12 @@ fn outcome(row: &Row, regressed: bool) -> Outcome {
 }
 
 /// Attributes of a suite; the outermost element has no count of what was skipped.
-fn counts(tests: &[&Test], targets: &[Reached], with_skipped: bool) -> String {
-    let count = |wanted: Outcome| tests.iter().filter(|test| test.outcome == wanted).count();
-    let missed = targets.iter().filter(|reached| reached.fails()).count();
-    let failures = count(Outcome::Failure) + count(Outcome::Regression) + missed;
-    let (all, errors) = (tests.len() + targets.len(), count(Outcome::Error));
-    let mut text = format!(" tests=\"{all}\" failures=\"{failures}\" errors=\"{errors}\"");
+fn counts(outcomes: impl Iterator<Item = Outcome>, with_skipped: bool) -> String {
+    let outcomes: Vec<Outcome> = outcomes.collect();
+    let count = |wanted: Outcome| outcomes.iter().filter(|outcome| **outcome == wanted).count();
+    let failures = count(Outcome::Failure) + count(Outcome::Regression);
+    let errors = count(Outcome::Error);
+    let mut text = format!(" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", outcomes.len());
     if with_skipped {
         let _ = write!(text, " skipped=\"{}\"", count(Outcome::Skipped));
     }

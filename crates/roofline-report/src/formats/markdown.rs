@@ -26,8 +26,7 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     }
     text += &format!("{}.\n", summary(&rows));
     let failed: Vec<&Row> = rows.iter().filter(|row| row.has_details(LONGEST_STATUS)).collect();
-    // What a policy found is said in its own words.
-    let regressed = if report.findings.is_empty() { regressions(report) } else { Vec::new() };
+    let regressed = regressions(report);
     if !failed.is_empty() || !regressed.is_empty() || !report.findings.is_empty() {
         text.push('\n');
     }
@@ -58,8 +57,12 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         }
         text.push('\n');
     }
-    for Finding { row, what, .. } in report.findings {
-        text += &format!("- policy: {}: {}\n", code(row), literal(&escape(what)));
+    for Finding { row, what, reproduce, .. } in report.findings {
+        text += &format!("- policy: {}: {}", code(row), literal(&escape(what)));
+        if !reproduce.is_empty() {
+            text += &format!(". Reproduce: {}", code(reproduce));
+        }
+        text.push('\n');
     }
     if !report.targets.is_empty() {
         text += &format!("\n{}", line(targets::HEADS.map(str::to_owned).into_iter()));

@@ -13,7 +13,7 @@ use self::build::Builder;
 use self::sides::{Both, Given, Pair};
 use crate::args::Ab;
 use crate::commands::kept::Side;
-use crate::commands::take::{self, Take};
+use crate::commands::take::{self, Take, View};
 use crate::error::{Problem, tell};
 use crate::{places, select};
 use roofline_conductor::job::quoted;
@@ -37,7 +37,7 @@ const OLD: &str = "old";
 const NEW: &str = "new";
 
 pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
-    let write = take::writer(&args.show)?;
+    let view = View::of(&args.show, None)?;
     let policy = take::policy(Some(args.fail_on))?;
     let machine = Machine::read();
     let given = [Given::of(&args.old, args)?, Given::of(&args.new, args)?];
@@ -69,7 +69,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
     let take = Take {
         how: &args.how,
         show: &args.show,
-        write,
+        view,
         store: &args.store,
         machine: &machine,
         lineup,
@@ -78,6 +78,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
         budget,
         fail_on: Some(args.fail_on),
         detect: args.detect.map(|percent| percent / 100.0),
+        is_whole: args.select.is_whole(),
         policy,
         targets: Vec::new(),
         past: None,

@@ -6,7 +6,7 @@ use roofline_core::case::Case;
 use roofline_core::names::matches;
 use roofline_core::record::{Record, Run};
 use roofline_core::verdict;
-use roofline_report::{Folder, Format, Report, Sort, Style};
+use roofline_report::{Folder, Format, Reading, Report, Style};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,8 +32,20 @@ pub fn run(args: &Export) -> Result<ExitCode, Problem> {
         let hint = "leave out the selection, or name another run with `--run`";
         return Err(Problem::nothing(why, hint));
     }
-    let report =
-        Report { run: Some(&run), records: &records, sort: Sort::default(), targets: &[], findings: &[] };
+    let report = Report::new(Some(&run), &records);
+    if let Some(reading) = args.read.reading() {
+        if reading == Reading::Best {
+            let why = "`--best` goes by the order in which a runner offers, which is not stored";
+            return Err(Problem::usage(why, "`roofline run --best` has it"));
+        }
+        let cases: Vec<Case> = records.iter().filter_map(|record| record.case.parse().ok()).collect();
+        reading.check(&cases).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
+        match &args.to {
+            None => super::print(&reading.write(&report, super::style()))?,
+            Some(file) => save(file, &reading.write(&report, Style::default()))?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     match write {
         Write::Text(format, None) => super::print(&(format.write)(&report, super::style()))?,
         Write::Text(format, Some(file)) => {

@@ -3,7 +3,7 @@
 use crate::args::Import;
 use crate::error::Problem;
 use roofline_core::record::{Run, SCHEMA};
-use roofline_report::{FORMATS, File, ReadError, Reader, Report, Sort, Source};
+use roofline_report::{FORMATS, File, ReadError, Reader, Report, Source};
 use roofline_run::{new_id, now};
 use roofline_store::Store;
 use std::fs;
@@ -48,8 +48,7 @@ pub fn run(args: &Import) -> Result<ExitCode, Problem> {
         (record.id, record.run, record.at) = (new_id(), run.id.clone(), now());
     }
     Store::open(&args.store)?.append_whole(&run, &records)?;
-    let report =
-        Report { run: Some(&run), records: &records, sort: Sort::default(), targets: &[], findings: &[] };
+    let report = Report::new(Some(&run), &records);
     super::print(&(FORMATS[0].write)(&report, super::style()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -13,7 +13,7 @@ use roofline_core::decision::FailOn;
 use roofline_core::policy::{Finding, Policy};
 use roofline_core::record::{Record, Status};
 use roofline_core::target::{Reached, Target};
-use roofline_report::{Format, Report, Style};
+use roofline_report::{Format, Reading, Report, Style};
 use roofline_run::project::Project;
 use roofline_run::{
     Lineup, Outcome, Past, Request, Unbegun, fails, half_of_memory, has_failure, now, roughly, row_budget,
@@ -22,14 +22,33 @@ use roofline_run::{
 use std::path::Path;
 use std::time::Duration;
 
-/// Writes a report in a format.
-type Write = fn(&Report, Style) -> String;
+/// How a report is shown.
+pub enum View {
+    Format(&'static Format),
+    Reading(Reading),
+}
+
+impl View {
+    /// What was asked for.
+    pub fn of(show: &Show, reading: Option<Reading>) -> Result<View, Problem> {
+        let format =
+            || Format::find(&show.format).map_err(|error| Problem::usage(error.to_string(), error.hint()));
+        reading.map_or_else(|| format().map(View::Format), |reading| Ok(View::Reading(reading)))
+    }
+
+    fn write(&self, report: &Report, style: Style) -> String {
+        match self {
+            View::Format(format) => (format.write)(report, style),
+            View::Reading(reading) => reading.write(report, style),
+        }
+    }
+}
 
 /// What is to be measured, and what is made of it.
 pub struct Take<'a> {
     pub how: &'a How,
     pub show: &'a Show,
-    pub write: Write,
+    pub view: View,
     pub store: &'a Path,
     pub machine: &'a Machine,
     pub lineup: Lineup,
@@ -41,6 +60,8 @@ pub struct Take<'a> {
     pub fail_on: Option<FailOn>,
     /// The difference that is to show, as a share; instead of the budget.
     pub detect: Option<f64>,
+    /// Whether nothing was left out of what there is to measure.
+    pub is_whole: bool,
     /// The rules of the repository, where the run fails on them.
     pub policy: Option<Policy>,
     /// What the rows are to reach.
@@ -49,13 +70,6 @@ pub struct Take<'a> {
     pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
     /// What to do about rows that are not finished.
     pub go_on: &'a str,
-}
-
-/// The writer of a format.
-pub fn writer(show: &Show) -> Result<Write, Problem> {
-    let format =
-        Format::find(&show.format).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
-    Ok(format.write)
 }
 
 pub fn budget(how: &How) -> Duration {
@@ -90,7 +104,9 @@ impl Take<'_> {
         let Outcome { records, finished, kept, finish, run } = outcome;
         let targets: Vec<Reached> = self.targets.iter().map(|target| target.reach(&records)).collect();
         let all: Vec<&Record> = records.iter().collect();
-        let judged = self.policy.as_ref().map(|policy| policy.judge(&all, &today()));
+        let is_whole = self.is_whole && matches!(finish, Ok(Finish::Complete));
+        let judged =
+            self.policy.as_ref().map(|policy| policy.judge(&self.own(&all), &all, &today(), is_whole));
         let report = Report {
             run: Some(&run),
             records: &records,
@@ -98,7 +114,7 @@ impl Take<'_> {
             targets: &targets,
             findings: judged.as_deref().unwrap_or_default(),
         };
-        super::print(&(self.write)(&report, super::style()))?;
+        super::print(&self.view.write(&report, super::style()))?;
         kept?;
         let reached = format!("{finished} of {rows} rows are finished and stored");
         match finish {
@@ -111,7 +127,8 @@ impl Take<'_> {
                 tell(&format!("the total budget is spent: {reached}; {}", self.go_on));
                 let code = self.exit_code(&report);
                 // What was to be decided is not: that is no reason to merge.
-                let is_open = code == 0 && self.fail_on.is_some() && finished < rows;
+                let decides = self.fail_on.is_some() || !self.targets.is_empty();
+                let is_open = code == 0 && decides && finished < rows;
                 Ok((if is_open { 5 } else { code }, None))
             }
             Ok(Finish::Interrupted) => {
@@ -122,11 +139,18 @@ impl Take<'_> {
         }
     }
 
+    /// The rows that are somebody's to mend.
+    fn own<'r>(&self, records: &[&'r Record]) -> Vec<&'r Record> {
+        let is_own = |record: &&&Record| !self.older.contains(&record.provenance.runner);
+        records.iter().filter(is_own).copied().collect()
+    }
+
     /// The code of a run that came to its end; says what it fails on.
     fn exit_code(&self, report: &Report) -> u8 {
-        let (past, own): (Vec<&Record>, Vec<&Record>) =
-            report.records.iter().partition(|record| self.older.contains(&record.provenance.runner));
-        for record in past.iter().filter(|record| record.status.is_failure()) {
+        let all: Vec<&Record> = report.records.iter().collect();
+        let own = self.own(&all);
+        let is_past = |record: &&&Record| self.older.contains(&record.provenance.runner);
+        for record in all.iter().filter(is_past).filter(|record| record.status.is_failure()) {
             tell(&format!("{}: {}; nothing is compared with it", record.row(), record.status));
         }
         if has_failure(own.iter().copied()) {
@@ -140,7 +164,15 @@ impl Take<'_> {
             tell(&format!("missed: {}", reached.target.id));
         }
         let is_broken = report.findings.iter().any(|finding| finding.fails);
-        if fails(own, self.fail_on).is_some() || is_broken || !missed.is_empty() { 3 } else { 0 }
+        if fails(own, self.fail_on).is_some() || is_broken || !missed.is_empty() {
+            return 3;
+        }
+        let has_pair = report.targets.iter().any(|reached| reached.cases > 0);
+        if !report.targets.is_empty() && !has_pair {
+            tell("no target was decided: no case has a time of both sides");
+            return 5;
+        }
+        0
     }
 
     fn options(&self) -> Result<Options, Problem> {

@@ -20,6 +20,26 @@ fn rows_are_sorted_on_request() {
 }
 
 #[test]
+fn readings_answer_one_question_each() {
+    let scene = Scene::new();
+    let words =
+        "run softmax --axis rows=16,64 --axis cols=256 --dtype f32 -i cpu/three-pass,cpu/vector --quick";
+    let best = scene.call_with_store(&format!("{words} --best")).exits(0).stdout;
+    assert_eq!(best.lines().count(), 3, "{best}");
+    assert!(best.contains("cpu/vector: ") && best.contains(" as fast as cpu/three-pass"), "{best}");
+    // What was measured can be asked again.
+    let read = |question: &str| scene.call_with_store(&format!("export {question}"));
+    let wins = read("--wins").exits(0).stdout;
+    let line = wins.lines().find(|line| line.starts_with("cpu/vector")).unwrap_or_default();
+    assert!(line.contains('×') && line.ends_with("in 2 cases"), "{wins}");
+    let by = read("--by rows").exits(0).stdout;
+    assert!(by.contains("rows=*,cols=256") && by.contains("rows=64") && by.contains("rows^"), "{by}");
+    read("--by row").complains(2, &["no case here has the axis `row`", "`rows`"]);
+    scene.call(&format!("{words} --by heads")).complains(2, &["cols, rows"]);
+    scene.call(&format!("{words} --best --wins")).complains(2, &["--best", "--wins"]);
+}
+
+#[test]
 fn scaling_holds_parallel_against_serial() {
     let scene = Scene::new();
     let words = "run add --axis rows=64 --axis cols=1024 --dtype f32 --threads 1 -i cpu/plain,cpu/vector \

@@ -1,0 +1,180 @@
+//! From arguments to a plan, each step once.
+//!
+//! ```text
+//! places ─► runners ─► operations that they bring ─► cases ─► offers ─► plan
+//! ```
+
+use crate::args::{Measure, Places};
+use crate::commands::offers;
+use crate::error::Problem;
+use crate::{places, select};
+use roofline_conductor::plan::{Plan, PlannedRow, RunnerOffers, names};
+use roofline_conductor::runners::RunnerSpec;
+use roofline_conductor::session::Limits;
+use roofline_core::case::Case;
+use roofline_core::names::matches;
+use roofline_core::protocol::Offer;
+use roofline_run::Lineup;
+use std::collections::BTreeSet;
+
+/// Who takes part, and the rows that makes. Runners are asked what they offer where `may_ask` says how long that may take.
+pub fn plan(args: &Measure, may_ask: Option<Limits>) -> Result<(Lineup, Plan), Problem> {
+    let specs = places::runners(&args.places)?;
+    offers::bring(&args.places, &specs, may_ask)?;
+    let cases = select::cases(&args.select)?;
+    if let Some(reading) = args.read.reading() {
+        reading.check(&cases).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
+    }
+    let patterns = patterns_with_hub(&args.implementation, args.against.as_deref());
+    let runners = offers::needed(&places_with_hub(args, &specs), &patterns, &specs, may_ask)?;
+    let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
+    check_named(&specs, &runners, &forms)?;
+    let lineup = Lineup { specs, offers: runners };
+    let plan = lineup.plan(cases, &patterns).against(args.against.as_deref());
+    if plan.rows() == 0 {
+        return Err(nothing_selected(args, &forms, &lineup.offers));
+    }
+    check_against(args, &plan)?;
+    check_twins(&plan)?;
+    Ok((lineup, plan))
+}
+
+/// The places of runners, with that of the provider that rows are compared with.
+fn places_with_hub(args: &Measure, specs: &[RunnerSpec]) -> Places {
+    let mut places = args.places.clone();
+    let provider = args.against.as_deref().and_then(|against| against.split('/').next());
+    let known = provider.filter(|provider| specs.iter().any(|spec| spec.name == *provider));
+    places.runner.extend(known.map(str::to_owned));
+    places
+}
+
+/// What `-i` selects, and what rows are compared with: a hub is a row too.
+///
+/// Of a provider of which `-i` names implementations only those take part; of another one, all.
+fn patterns_with_hub(implementation: &[String], against: Option<&str>) -> Vec<String> {
+    let mut patterns = implementation.to_vec();
+    let Some(against) = against.filter(|_| !patterns.is_empty()) else { return patterns };
+    let is_named = |pattern: &String| {
+        let provider = pattern.split('/').next().unwrap_or_default();
+        !against.contains('/') && matches(provider, against)
+    };
+    if !implementation.iter().any(is_named) {
+        patterns.push(if against.contains('/') { against.to_owned() } else { format!("{against}/*") });
+    }
+    patterns
+}
+
+/// A folder or file that is named must have something of what is selected.
+fn check_named(
+    specs: &[RunnerSpec],
+    runners: &[RunnerOffers],
+    forms: &BTreeSet<String>,
+) -> Result<(), Problem> {
+    for spec in specs.iter().filter(|_| !forms.is_empty()) {
+        let Some((option, path)) = &spec.named else { continue };
+        let Some(runner) = runners.iter().find(|runner| runner.runner == spec.name) else { continue };
+        if runner.offers.iter().any(|offer| forms.contains(&offer.operation)) {
+            continue;
+        }
+        let offer = |offer: &Offer| match offer.about.as_str() {
+            "" => format!("`{}` for `{}`", offer.implementation, offer.operation),
+            about => format!("`{}` for `{}`: {about}", offer.implementation, offer.operation),
+        };
+        let has: Vec<String> = runner.offers.iter().map(offer).collect();
+        let hint = if has.is_empty() {
+            "it offers nothing".to_owned()
+        } else {
+            format!("it has {}", has.join("; "))
+        };
+        let wanted = list(forms.iter().map(String::as_str));
+        let why =
+            format!("nothing is selected: `{option} {}` has no implementation of {wanted}", path.display());
+        return Err(Problem::nothing(why, hint));
+    }
+    Ok(())
+}
+
+/// What is compared against must be among the rows.
+fn check_against(args: &Measure, plan: &Plan) -> Result<(), Problem> {
+    let Some(against) = &args.against else { return Ok(()) };
+    let mut rows = plan.cases.iter().flat_map(|planned| &planned.rows);
+    if rows.any(|row| names(against, &row.implementation)) {
+        return Ok(());
+    }
+    let hint =
+        "`--against` names an implementation or a provider that takes part; `-i` and `--runner` bring more";
+    Err(Problem::nothing(format!("there is no row of `{against}` to compare with"), hint))
+}
+
+/// Two rows of one name could not be told apart.
+fn check_twins(plan: &Plan) -> Result<(), Problem> {
+    for planned in &plan.cases {
+        for (index, row) in planned.rows.iter().enumerate() {
+            let same = |other: &&PlannedRow| other.implementation == row.implementation;
+            if let Some(other) = planned.rows[..index].iter().find(same) {
+                let why = format!(
+                    "two runners offer `{}` for {}: `{}` and `{}`",
+                    row.implementation, planned.case, other.runner, row.runner
+                );
+                return Err(Problem::usage(
+                    why,
+                    "leave one of them out, or give its implementation another name",
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says which of the two is missing: a case, or an implementation for the cases there are.
+fn nothing_selected(args: &Measure, forms: &BTreeSet<String>, runners: &[RunnerOffers]) -> Problem {
+    if forms.is_empty() {
+        let hint = if args.select.axis.is_empty() && !args.select.select.is_empty() {
+            "`roofline list cases` shows those of the suite; `--axis` gives an operation other sizes and types"
+        } else {
+            "`roofline list cases` shows what there is"
+        };
+        return Problem::nothing("nothing is selected: no case is left", hint);
+    }
+    let wanted =
+        |offer: &&Offer| args.implementation.iter().any(|pattern| matches(pattern, &offer.implementation));
+    let others: BTreeSet<&str> = runners
+        .iter()
+        .flat_map(|runner| &runner.offers)
+        .filter(wanted)
+        .map(|offer| offer.operation.as_str())
+        .collect();
+    let hint = "`roofline list implementations` shows what there is";
+    let forms = list(forms.iter().map(String::as_str));
+    if others.is_empty() {
+        return Problem::nothing(format!("nothing is selected: no such implementation of {forms}"), hint);
+    }
+    let others = list(others.into_iter());
+    let why =
+        format!("nothing is selected: `{}` is for {others}, not for {forms}", args.implementation.join(","));
+    Problem::nothing(why, hint)
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_provider_brings_what_was_not_left_out() {
+        let patterns = |named: &[&str], against: &str| -> Vec<String> {
+            let named: Vec<String> = named.iter().map(|&name| name.to_owned()).collect();
+            patterns_with_hub(&named, Some(against))
+        };
+        assert_eq!(patterns(&[], "ggml"), [""; 0]);
+        assert_eq!(patterns(&["cpu/*"], "ggml"), ["cpu/*", "ggml/*"]);
+        assert_eq!(patterns(&["cpu/*", "ggml/pool"], "ggml"), ["cpu/*", "ggml/pool"]);
+        assert_eq!(patterns(&["g*/pool"], "ggml"), ["g*/pool"]);
+        assert_eq!(patterns(&["*"], "ggml"), ["*"]);
+        assert_eq!(patterns(&["cpu/*", "ggml/pool"], "ggml/plain"), ["cpu/*", "ggml/pool", "ggml/plain"]);
+        assert_eq!(patterns_with_hub(&["cpu/*".to_owned()], None), ["cpu/*"]);
+    }
+}
