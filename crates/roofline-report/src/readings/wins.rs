@@ -18,8 +18,9 @@ enum Place {
     Neither,
 }
 
-/// Of every implementation: its cases, in how many it wins or nobody beats it, and how it compares with the first one
-/// over all cases that both have. Means of times of different cases would say nothing, so there are none.
+/// Of every implementation: its cases, in how many it wins or nobody beats it, and how it compares with the hub that was
+/// asked for, or else the slowest, over all cases that both have. Means of times of different cases would say nothing, so
+/// there are none.
 pub(super) fn write(cases: &[Rivals], style: Style) -> String {
     let mut names: Vec<&str> = Vec::new();
     for row in cases.iter().flat_map(|rivals| &rivals.rows) {
@@ -28,7 +29,7 @@ pub(super) fn write(cases: &[Rivals], style: Style) -> String {
             names.push(name);
         }
     }
-    let reference = reference(cases).or(names.first().copied()).unwrap_or_default();
+    let reference = hub_of_all(cases).or_else(|| slowest(cases, &names)).unwrap_or_default();
     let beside = format!("speed beside {}", escape(reference));
     let heads =
         [("implementation", false), ("cases", true), ("won", true), ("tied", true), (beside.as_str(), false)];
@@ -46,8 +47,20 @@ pub(super) fn write(cases: &[Rivals], style: Style) -> String {
     table(&heads, names.iter().map(line).collect(), style)
 }
 
+/// The slowest of those with the most cases.
+fn slowest<'n>(cases: &[Rivals], names: &[&'n str]) -> Option<&'n str> {
+    let weight = |name: &str| {
+        let rows = cases.iter().filter_map(|rivals| find(rivals, name));
+        let times: Vec<f64> = rows.filter_map(|row| Some(row.time(0.5)?.0.ln())).collect();
+        (times.len(), times.iter().sum::<f64>())
+    };
+    let heavier =
+        |one: (usize, f64), other: (usize, f64)| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1));
+    names.iter().copied().max_by(|one, other| heavier(weight(one), weight(other)))
+}
+
 /// What rows were asked to be compared with, where it is the same for all.
-fn reference<'a>(cases: &[Rivals<'a>]) -> Option<&'a str> {
+fn hub_of_all<'a>(cases: &[Rivals<'a>]) -> Option<&'a str> {
     let rows = cases.iter().flat_map(|rivals| &rivals.rows);
     let mut hubs: Vec<&str> = rows.filter(|row| row.against().is_some()).filter_map(|row| hub(row)).collect();
     hubs.dedup();
