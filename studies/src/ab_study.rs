@@ -315,7 +315,7 @@ fn describe(lines: &[Line]) -> (String, bool) {
         text += &format!(
             "| {} | {} | {} | {faster} | {slower} | {same} | {inconclusive} | {ended} | {seconds:.1} s |\n",
             kind.name(),
-            if *loaded { "half" } else { "none" },
+            if *loaded { "another" } else { "none" },
             lines.len(),
         );
     }

@@ -102,12 +102,11 @@ pub fn hold(
     let mut shown = [None; 2];
     for (shown, of_wall) in shown.iter_mut().zip([true, false]) {
         for clock in clocks(cpu_tells).filter(|clock| clock.of_wall == of_wall) {
-            let twice = slope(account, &account.doubled, 1, clock, shape);
-            let many = slope(account, &account.many, MANY - 1, clock, shape);
-            for slope in [&twice, &many].into_iter().flatten() {
+            let slopes = slopes(account, clock, shape);
+            for slope in slopes.iter().flatten() {
                 slope.judge(clock, claim)?;
             }
-            shown.get_or_insert(twice);
+            shown.get_or_insert(slopes[0]);
         }
     }
     for clock in clocks(cpu_tells).filter(|clock| clock.is_constant) {
@@ -137,16 +136,14 @@ pub struct Room {
 pub fn room(account: &Account, shape: Shape, cpu_tells: bool, holds_claims: bool) -> Option<Room> {
     let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
     let claim = median(&claims)?;
-    let slopes = |clock: &'static Clock| {
-        let twice = slope(account, &account.doubled, 1, clock, shape);
-        let many = slope(account, &account.many, MANY - 1, clock, shape);
-        [twice, many].into_iter().flatten().map(move |slope| slope.room(clock, claim))
+    let rooms = |clock: &'static Clock| {
+        slopes(account, clock, shape).into_iter().flatten().map(move |slope| slope.room(clock, claim))
     };
     let least = |one: Room, other: Room| Room {
         now: one.now.min(other.now),
         at_best: one.at_best.min(other.at_best),
     };
-    let of_all = clocks(cpu_tells).flat_map(slopes).reduce(least)?;
+    let of_all = clocks(cpu_tells).flat_map(rooms).reduce(least)?;
     let [twice, many] = [&account.among_twice, &account.among_many].map(|among| {
         let half = t_interval(among, ALPHA).filter(|_| among.len() >= FEWEST_SETS)?.half;
         Some(1.0 - (-MOST_MORE.max(SURELY_MORE + half)).exp())
@@ -251,6 +248,12 @@ struct Slope {
     for_sure: f64,
     /// What is left out of both, as it may be the visits' own.
     slack: f64,
+}
+
+/// By visits of twice the launches, and by those of many times as many.
+fn slopes(account: &Account, clock: &Clock, shape: Shape) -> [Option<Slope>; 2] {
+    [(&account.doubled, 1), (&account.many, MANY - 1)]
+        .map(|(more, times)| slope(account, more, times, clock, shape))
 }
 
 /// By visits of the shape and of `times` its launches more.

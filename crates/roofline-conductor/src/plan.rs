@@ -1,9 +1,10 @@
 //! A plan: which rows a run has. Cases come from a selection, implementations from runners' offers.
 
-pub use roofline_core::names::{LIMIT, is_limit, matches};
+pub use roofline_core::names::{LIMIT, is_limit};
 
 use roofline_core::case::{Case, Device};
 use roofline_core::condition::Condition;
+use roofline_core::names::matches;
 use roofline_core::operation::own::Declaration;
 use roofline_core::protocol::{Hello, Offer};
 use roofline_core::record::Record;

@@ -123,19 +123,22 @@ impl<'p> Contest<'p> {
         let Some(setting) = pilot::fly(stage, &mut lanes, &probes, against, instance)? else {
             return Ok(Err(lanes));
         };
-        let now = lanes.iter().map(|_| Found::default()).collect();
-        let mut contest = Contest {
+        let mut contest = Contest::new(planned, lanes, setting);
+        contest.measure_slow_rows(stage, instance)?;
+        Ok(Ok(contest))
+    }
+
+    fn new(planned: &'p PlannedCase, lanes: Vec<Lane>, setting: Setting) -> Contest<'p> {
+        Contest {
             planned,
+            now: lanes.iter().map(|_| Found::default()).collect(),
             lanes,
             setting,
             sets: 0,
             took: Duration::ZERO,
-            now,
             log: Vec::new(),
             exams: Exams::default(),
-        };
-        contest.measure_slow_rows(stage, instance)?;
-        Ok(Ok(contest))
+        }
     }
 
     fn measure_slow_rows(&mut self, stage: &mut Stage, instance: &mut Instance) -> Result<(), Stop> {

@@ -38,16 +38,7 @@ impl FromStr for FailOn {
             None if text == "inconclusive" => Ok(FailOn::Inconclusive),
             None if text == "missed" => Ok(FailOn::Missed),
             None if text == "policy" => Ok(FailOn::Policy),
-            Some(("slower", share)) => {
-                let percent: f64 =
-                    share.strip_suffix('%').and_then(|share| share.parse().ok()).ok_or_else(wrong)?;
-                // More than a thousand times as slow is a slip of the keyboard.
-                if (0.0..=1e5).contains(&percent) {
-                    Ok(FailOn::Slower(percent / 100.0))
-                } else {
-                    Err(wrong())
-                }
-            }
+            Some(("slower", share)) => parse_share(share).map(FailOn::Slower).ok_or_else(wrong),
             _ => Err(wrong()),
         }
     }
@@ -65,6 +56,12 @@ impl FailOn {
         let wrong = FailOnError(text.to_owned(), " nor `policy`; targets are for `roofline run`");
         text.parse().ok().filter(|what| *what != FailOn::Missed).ok_or(wrong)
     }
+}
+
+/// A share that is written as `5%`. More than a thousand times as much is a slip of the keyboard.
+pub fn parse_share(text: &str) -> Option<f64> {
+    let percent: f64 = text.strip_suffix('%')?.parse().ok()?;
+    (0.0..=1e5).contains(&percent).then_some(percent / 100.0)
 }
 
 /// A share in percent, without the dust of binary fractions.

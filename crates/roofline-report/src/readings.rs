@@ -58,14 +58,13 @@ impl Reading {
     }
 
     pub fn write(&self, report: &Report, style: Style) -> String {
-        let (cases, others) = (cases(report), untimed(report));
         let text = match self {
             Reading::Scaling => return scaling(report, style),
-            Reading::Best => best::write(&cases, style),
-            Reading::Wins => wins::write(&cases, style),
-            Reading::By(axis) => by::write(&cases, axis, style),
+            Reading::Best => best::write(&cases(report), style),
+            Reading::Wins => wins::write(&cases(report), style),
+            Reading::By(axis) => by::write(&cases(report), axis, style),
         };
-        [vec![text], tell_untimed(&others, style)].concat().join("\n")
+        [vec![text], tell_untimed(&untimed(report), style)].concat().join("\n")
     }
 }
 

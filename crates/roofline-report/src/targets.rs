@@ -20,7 +20,7 @@ pub(crate) fn cells(reached: &Reached) -> [String; 5] {
 }
 
 /// The row that decides, and among how many.
-pub(crate) fn place(reached: &Reached) -> String {
+fn place(reached: &Reached) -> String {
     let cases = plural(reached.cases as u64, "case");
     match reached.found.as_ref().map(|found| &found.rows) {
         None => "no case has a time of both sides".to_owned(),

@@ -1,8 +1,9 @@
 //! Who takes part in a run, and which rows that makes.
 
-use roofline_conductor::plan::{Plan, RunnerOffers, matches};
+use roofline_conductor::plan::{Plan, RunnerOffers};
 use roofline_conductor::runners::{RunnerSpec, bare_names};
 use roofline_core::case::Case;
+use roofline_core::names::matches;
 use roofline_core::protocol::Hello;
 
 /// Runners, and what each offers.

@@ -41,18 +41,8 @@ fn contest(planned: &PlannedCase) -> Contest<'_> {
     for lane in &mut lanes {
         lane.samples.push(Sample { set: 0, visit: 0, batch: 1, nanoseconds: 5000.0 });
     }
-    let now = lanes.iter().map(|_| Found::default()).collect();
     let setting = Setting { hub: 2, limit: Some((2, Limiter::Traffic)) };
-    Contest {
-        planned,
-        lanes,
-        setting,
-        sets: 0,
-        took: Duration::ZERO,
-        now,
-        log: Vec::new(),
-        exams: Exams::default(),
-    }
+    Contest::new(planned, lanes, setting)
 }
 
 /// A turn in which every row took `to_hub` more than the probe, as a logarithm.

@@ -4,7 +4,7 @@ use super::{Rivals, speed_over, table};
 use crate::Style;
 use crate::figures;
 use crate::row::{Row, is_sane};
-use crate::text::{NONE, escape};
+use crate::text::{NONE, escape, plural};
 use roofline_core::verdict::{Lead, Ratio};
 
 /// How a row stands among those of its case.
@@ -40,7 +40,7 @@ pub(super) fn write(cases: &[Rivals], style: Style) -> String {
         let count = |wanted: Place| places.iter().filter(|place| **place == wanted).count().to_string();
         let mean = if *name == reference { None } else { mean(&own, reference) };
         let speed = mean.map_or(NONE.to_owned(), |(ratio, cases)| {
-            format!("{} in {cases} {}", figures::speed(ratio), if cases == 1 { "case" } else { "cases" })
+            format!("{} in {}", figures::speed(ratio), plural(cases as u64, "case"))
         });
         vec![escape(name), own.len().to_string(), count(Place::Won), count(Place::Tied), speed]
     };

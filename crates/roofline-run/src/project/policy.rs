@@ -16,6 +16,7 @@
 //! expires = "2026-12-31"
 //! ```
 
+use roofline_core::decision::parse_share;
 use roofline_core::policy::{CRITICAL, Policy, Rule, Waiver};
 use serde::Deserialize;
 
@@ -97,11 +98,7 @@ fn rule(rule: WireRule) -> Result<Rule, Mistake> {
 }
 
 fn share(text: String) -> Result<f64, Mistake> {
-    let percent: Option<f64> = text.strip_suffix('%').and_then(|number| number.trim().parse().ok());
-    let percent = percent.filter(|percent| (0.0..=1e5).contains(percent));
-    percent
-        .map(|percent| percent / 100.0)
-        .ok_or_else(|| (format!("`{text}` is no percentage such as `5%`"), text.clone()))
+    parse_share(&text).ok_or_else(|| (format!("`{text}` is no percentage such as `5%`"), text.clone()))
 }
 
 fn waiver(waiver: WireWaiver) -> Result<Waiver, Mistake> {
