@@ -14,7 +14,8 @@ pub const BUDGET: Duration = Duration::from_millis(40);
 pub fn with_those_behind(check: Check) -> &'static [Check] {
     let behind: &[&[Check]] = &[
         &[Check::WallClock, Check::Unclaimed, Check::WatchedBatch],
-        &[Check::WatchedBatch, Check::Unclaimed],
+        &[Check::WallClock, Check::WatchedBatch, Check::Unclaimed],
+        &[Check::WallClock, Check::Copies],
         &[Check::WallClock, Check::Ceiling],
         &[Check::WallClock, Check::Threads],
     ];

@@ -107,13 +107,20 @@ fn odd_but_honest_ones_are_ok() {
     face_all("unsupported");
 }
 
-/// The record of one saboteur, which must have its status.
+/// The record of one saboteur, which must have its status at one of three seeds: clocks decide most and not all.
 fn record_of(bench: &Bench, name: &str) -> Record {
     let saboteurs = bench.saboteurs().unwrap();
     let saboteur = saboteurs.iter().find(|one| one.implementation == format!("saboteur/{name}")).unwrap();
-    let record = face(bench, saboteur, &saboteur.cases[0], 7, Some(BUDGET), Checks::default()).unwrap();
-    assert_eq!(record.status.name(), saboteur.status, "{name}: {}", record.why);
-    record
+    let mut whys = Vec::new();
+    for seed in 7..10 {
+        let record =
+            face(bench, saboteur, &saboteur.cases[0], seed, Some(BUDGET), Checks::default()).unwrap();
+        if record.status.name() == saboteur.status {
+            return record;
+        }
+        whys.push(format!("{}: {}", record.status, record.why));
+    }
+    panic!("{name} is not {}: {}", saboteur.status, whys.join("; "));
 }
 
 #[test]
@@ -225,12 +232,12 @@ fn without_a_check_its_saboteur_gets_through() {
 }
 
 /// Rows of one run, by implementation.
-fn run_together(case: &str, names: &[&str]) -> Vec<(String, Status, String)> {
+fn run_together(case: &str, names: &[&str], seed: u64) -> Vec<(String, Status, String)> {
     let bench = Bench::new().unwrap();
     let names: Vec<String> = names.iter().map(|name| format!("saboteur/{name}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let case = case.parse().unwrap();
-    let records = bench.run(&case, &names, 7, Some(BUDGET), Checks::default()).unwrap();
+    let records = bench.run(&case, &names, seed, Some(BUDGET), Checks::default()).unwrap();
     records.into_iter().map(|record| (record.implementation, record.status, record.why)).collect()
 }
 
@@ -238,11 +245,15 @@ fn run_together(case: &str, names: &[&str]) -> Vec<(String, Status, String)> {
 fn one_row_s_fault_is_no_other_row_s() {
     let _turn = take_turn();
     for cheat in ["strays-when-timed", "writes-between-visits"] {
-        let rows =
-            run_together("softmax/f32/rows=64,cols=1000", &["honest", cheat, "honest-in-another-order"]);
-        for (name, status, why) in rows {
-            let is_cheat = name.ends_with(cheat);
-            assert_eq!(status == Status::Ok, !is_cheat, "{name} beside {cheat}: {status}: {why}");
-        }
+        // An honest row may lack a time on a machine that is taken away, but not at every seed.
+        let refused = |seed| {
+            let names = ["honest", cheat, "honest-in-another-order"];
+            let mut rows = run_together("softmax/f32/rows=64,cols=1000", &names, seed);
+            rows.retain(|(_, status, _)| *status != Status::Ok);
+            assert!(rows.iter().any(|(name, ..)| name.ends_with(cheat)), "{cheat} has a time");
+            (rows.len() > 1).then_some(rows)
+        };
+        let refused: Vec<_> = (7..10).map_while(refused).collect();
+        assert!(refused.len() < 3, "beside {cheat}: {refused:?}");
     }
 }

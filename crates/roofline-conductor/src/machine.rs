@@ -57,6 +57,11 @@ impl Machine {
     }
 }
 
+/// Threads of this machine, more than which nobody can keep busy.
+pub fn threads_online() -> Option<usize> {
+    processor::online(&Source::new("/")).map(|online| online.len())
+}
+
 /// What the processor and the kernel answer directly, beside their files.
 #[derive(Clone, Debug, Default)]
 struct Answers {

@@ -4,6 +4,7 @@ use crate::audit::{self, Usage};
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::lane::Lane;
+use crate::machine;
 use crate::session::Session;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
@@ -36,17 +37,20 @@ pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
 /// Refuses a visit that took more CPU time than the cores that the case allows have.
 ///
 /// Cores are counted and not threads: a library may start a thread for each launch, or let one wait
-/// for others, as long as no more work than allowed is done at one time.
+/// for others, as long as no more work than allowed is done at one time. Whoever may use the whole machine cannot have
+/// used more of it: what is beyond is then the host's doing, which stops one clock and not the other.
 pub fn check_cores(stage: &Stage, lane: &mut Lane, case: &Case, seen: &Seen) -> Result<(), Failure> {
     let share = seen.cpu.as_secs_f64() / seen.wall.as_secs_f64().max(1e-9);
     lane.evidence.cpu_share = Some(lane.evidence.cpu_share.unwrap_or(0.0).max(share));
     // Where another device computes, threads only ask it to and wait.
     let is_checked = stage.options.checks.on(Check::Threads) && case.device == Device::Cpu;
     let allowed = lane.seat.threads.max(1);
-    let is_beyond = seen.cpu > (seen.span * allowed).mul_f64(1.05) + CPU_SLACK;
-    lane.overruns += u32::from(is_checked && is_beyond);
-    // Hosts that stop a machine may add the pause to one of its clocks and not to the other.
-    if is_checked && is_beyond && lane.overruns > MOST_OVERRUNS.max(lane.gate.visits / RARE) {
+    let is_beyond = is_checked
+        && seen.cpu > (seen.span * allowed).mul_f64(1.05) + CPU_SLACK
+        && machine::threads_online().is_none_or(|online| online > allowed as usize);
+    lane.overruns += u32::from(is_beyond);
+    // Such a pause may also fall into a visit of whoever may use a part of it.
+    if is_beyond && lane.overruns > MOST_OVERRUNS.max(lane.gate.visits / RARE) {
         let why = format!(
             "spent {:.1?} of CPU time in a visit of {:.1?}: more than {allowed} core(s) were at work",
             seen.cpu, seen.span

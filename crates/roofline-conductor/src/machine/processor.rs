@@ -95,11 +95,16 @@ pub enum Tiles {
     Permitted,
 }
 
+/// Hardware threads that are online, whoever may use them.
+pub(super) fn online(source: &Source) -> Option<Vec<u32>> {
+    source.cpus(format!("{CPUS}/online"))
+}
+
 impl Processor {
     pub(super) fn read(source: &Source, answers: &Answers) -> Processor {
         let text = source.text("proc/cpuinfo").unwrap_or_default();
         let number = |key| value(&text, key).and_then(|number| number.parse().ok());
-        let online = source.cpus(format!("{CPUS}/online"));
+        let online = online(source);
         let listed = values(&text, "processor").filter(|number| number.parse::<u32>().is_ok()).count();
         let cpus = online.clone().unwrap_or_default();
         Processor {
