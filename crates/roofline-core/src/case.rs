@@ -6,7 +6,7 @@
 use crate::dtype::Dtype;
 use crate::names::is_implementation;
 use crate::nearest::nearest;
-use crate::operation::{self, Judged, Operation, Param};
+use crate::operation::{self, Axis, Judged, Operation, Param};
 use crate::ops::{OPERATIONS, operations};
 use crate::precision::Precision;
 use std::collections::BTreeMap;
@@ -94,6 +94,17 @@ impl Case {
         names.zip(self.params.iter().copied()).collect()
     }
 
+    /// Axes with their sizes, but for those that are as usual.
+    pub fn told(&self) -> impl Iterator<Item = (&'static Axis, u64)> {
+        let axes = || self.operation.axes.iter().zip(self.sizes.iter().copied());
+        let needed: Vec<Option<u64>> =
+            axes().map(|(axis, size)| axis.usual.is_none().then_some(size)).collect();
+        let usual = self.operation.complete(&needed).unwrap_or_default();
+        let is_told =
+            |((axis, size), usual): &((&'static Axis, u64), u64)| axis.usual.is_none() || size != usual;
+        axes().zip(usual).filter(is_told).map(|(told, _)| told).collect::<Vec<_>>().into_iter()
+    }
+
     /// Parameters that are not the default, with their values.
     pub fn given(&self) -> impl Iterator<Item = (&'static Param, f64)> {
         let params = self.operation.params.iter().zip(self.params.iter().copied());
@@ -152,7 +163,7 @@ impl Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.form(), self.precision)?;
-        for (i, (axis, size)) in self.operation.axes.iter().zip(&self.sizes).enumerate() {
+        for (i, (axis, size)) in self.told().enumerate() {
             write!(f, "{}{}={size}", if i == 0 { "/" } else { "," }, axis.name)?;
         }
         for (param, value) in self.given() {
@@ -273,7 +284,7 @@ pub fn parse_precision(operation: &Operation, text: &str) -> Result<&'static Pre
     })
 }
 
-/// Reads sizes of all axes, and of parameters those that are given.
+/// Reads sizes of all axes but those that are as usual, and of parameters those that are given.
 fn parse_sizes(operation: &Operation, text: &str) -> Result<(Vec<u64>, Vec<f64>), Mistake> {
     let names: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
     let expected = || {
@@ -300,11 +311,8 @@ fn parse_sizes(operation: &Operation, text: &str) -> Result<(Vec<u64>, Vec<f64>)
             return Err((format!("gives `{name}` twice"), expected()));
         }
     }
-    let missing = names.iter().zip(&sizes).find(|(_, size)| size.is_none());
-    if let Some((name, _)) = missing {
-        return Err((format!("lacks the axis `{name}`"), expected()));
-    }
-    let sizes: Vec<u64> = sizes.into_iter().flatten().collect();
+    let lacking = |axis: &Axis| (format!("lacks the axis `{}`", axis.name), expected());
+    let sizes = operation.complete(&sizes).map_err(lacking)?;
     operation
         .takes_sizes(&sizes)
         .map_err(|why| (why, format!("`{}` is defined where {}", operation.name, operation.legal)))?;

@@ -102,6 +102,30 @@ impl Steps {
         self.total(products, |counts| counts.multiply_adds += 1)
     }
 
+    /// Sums of products of one line of inputs with each of several as long, fused: the same as one by one, and sooner.
+    pub fn dots(&self, line: &[f64], others: &[Vec<f64>]) -> Vec<Number<'_>> {
+        if self.emulated.is_some() || self.repeats {
+            let inputs = |line: &[f64]| line.iter().map(|x| self.input(*x)).collect::<Vec<_>>();
+            let line = inputs(line);
+            return others.iter().map(|other| self.dot(&line, &inputs(other))).collect();
+        }
+        let mut dots = Vec::with_capacity(others.len());
+        let mut side_by_side = vec![[0.0; bound::LANES]; line.len()];
+        for group in others.chunks(bound::LANES) {
+            for (lane, other) in group.iter().enumerate() {
+                side_by_side.iter_mut().zip(other).for_each(|(lanes, x)| lanes[lane] = *x);
+            }
+            let walked = bound::dots(self.walk, line, &side_by_side).into_iter().take(group.len());
+            dots.extend(walked.map(|walked| {
+                let inherited = if line.len() > 1 { walked.error() } else { 0.0 };
+                Number { value: walked.sum, inherited, rounding: 0.0, emulated: walked.sum, steps: self }
+                    .held()
+            }));
+        }
+        self.count(|counts| counts.multiply_adds += (line.len() * others.len()) as u64);
+        dots
+    }
+
     fn total<'a>(&'a self, terms: impl Iterator<Item = Number<'a>>, count: fn(&mut Counts)) -> Number<'a> {
         let mut walked = self.walk.start();
         let (mut errors, mut squares, mut is_whole) = (0.0, 0.0, true);
@@ -306,6 +330,13 @@ impl<'a> Number<'a> {
             emulated: pick(self.emulated, other.emulated),
             steps: self.steps,
         }
+    }
+
+    /// Rounded to this type on the way, to whichever side a kernel's own error takes it.
+    pub fn rounded_to(self, dtype: Dtype) -> Number<'a> {
+        let round = |x: f64| dtype.format().map_or(x, |format| format.round(x));
+        let rounding = bound::rounding(dtype, self.value);
+        Number { inherited: self.error(), rounding, emulated: round(self.emulated), ..self }
     }
 
     /// As a kernel reads it again that wrote it in this type.

@@ -57,6 +57,30 @@ pub struct Variant {
 pub struct Axis {
     pub name: &'static str,
     pub about: &'static str,
+    /// Its size where none is given.
+    pub usual: Option<Usual>,
+}
+
+/// The size of an axis that most cases have: ids leave it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usual {
+    Size(u64),
+    /// That of another axis, which has no usual one.
+    As(&'static str),
+}
+
+impl Axis {
+    pub const fn new(name: &'static str, about: &'static str) -> Axis {
+        Axis { name, about, usual: None }
+    }
+
+    pub const fn usually(self, size: u64) -> Axis {
+        Axis { usual: Some(Usual::Size(size)), ..self }
+    }
+
+    pub const fn usually_as(self, axis: &'static str) -> Axis {
+        Axis { usual: Some(Usual::As(axis)), ..self }
+    }
 }
 
 /// A number of the formula that is no size.
@@ -110,6 +134,16 @@ impl Operation {
         self.axes.iter().map(|axis| axis.name).collect()
     }
 
+    /// The sizes of all axes, those that are not given being the usual ones; else the axis that is lacking.
+    pub fn complete(&self, given: &[Option<u64>]) -> Result<Vec<u64>, &'static Axis> {
+        let axes: &'static [Axis] = self.axes;
+        let usual = |axis: &Axis| match axis.usual? {
+            Usual::Size(size) => Some(size),
+            Usual::As(other) => given[axes.iter().position(|axis| axis.name == other)?],
+        };
+        axes.iter().zip(given).map(|(axis, size)| size.or_else(|| usual(axis)).ok_or(axis)).collect()
+    }
+
     /// The precision of an id.
     pub fn precision(&self, id: &str) -> Option<&'static Precision> {
         let precisions: &'static [Precision] = self.precisions;
@@ -144,6 +178,11 @@ impl Operation {
         }
         if self.axes.is_empty() || !names.iter().enumerate().all(is_new) {
             return Err("it needs axes, each with a name of its own in lowercase letters".to_owned());
+        }
+        let needed: Vec<Option<u64>> =
+            self.axes.iter().map(|axis| axis.usual.is_none().then_some(1)).collect();
+        if let Err(axis) = self.complete(&needed) {
+            return Err(format!("the usual size of `{}` is that of no axis that must be given", axis.name));
         }
         if self.variants.is_empty() || self.precisions.is_empty() {
             return Err("it needs a variant, the plain one is \"\", and a precision".to_owned());

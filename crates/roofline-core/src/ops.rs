@@ -7,6 +7,7 @@ pub mod add;
 pub mod add_rms_norm;
 pub mod add_scalar;
 pub mod argmax;
+pub mod attention;
 pub mod axpy;
 pub mod batch_norm;
 pub mod broadcast_add;
@@ -117,6 +118,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &rope::OPERATION,
     &rope_tables::OPERATION,
     &batch_norm::OPERATION,
+    &attention::OPERATION,
     &matmul::OPERATION,
 ];
 

@@ -1,7 +1,7 @@
 //! What a case computes in: the types of its tensors, and what its sums are kept in.
 //!
 //! A precision has an id that case ids, suites, offers and records share: `f32`, `bf16`, `f16+f16` (sums in
-//! f16), `w8a16` (weights of 8 bits), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
+//! f16), `bf16+p16` (probabilities rounded to 16 bits on the way), `w8a16` (weights of 8 bits), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
 //! terms). Each operation lists its own.
 
 use crate::dtype::Dtype;
@@ -19,6 +19,8 @@ pub struct Precision {
     /// Of results.
     pub output: Dtype,
     pub accumulator: Accumulator,
+    /// What the results of one sum are rounded to before they meet another: probabilities in attention.
+    pub halfway: Option<Dtype>,
 }
 
 /// What sums are kept in.
@@ -81,12 +83,19 @@ impl Precision {
     /// A type with its usual accumulator; integers leave in theirs.
     pub const fn of(dtype: Dtype) -> Precision {
         let output = if matches!(dtype, Dtype::I8) { Dtype::I32 } else { dtype };
-        Precision { id: dtype.name(), dtype, weights: dtype, output, accumulator: Accumulator::of(dtype) }
+        let accumulator = Accumulator::of(dtype);
+        Precision { id: dtype.name(), dtype, weights: dtype, output, accumulator, halfway: None }
     }
 
     /// f16 with sums in f16.
     pub const F16_F16: Precision =
         Precision { id: "f16+f16", accumulator: Accumulator::F16, ..Precision::of(Dtype::F16) };
+
+    /// bf16 and f16 whose probabilities are rounded to the same before they meet values.
+    pub const BF16_P16: Precision =
+        Precision { id: "bf16+p16", halfway: Some(Dtype::Bf16), ..Precision::of(Dtype::Bf16) };
+    pub const F16_P16: Precision =
+        Precision { id: "f16+p16", halfway: Some(Dtype::F16), ..Precision::of(Dtype::F16) };
 
     /// The four float types that users have.
     pub const FLOATS: &[Precision] = &[
@@ -98,9 +107,11 @@ impl Precision {
 }
 
 impl Precision {
-    /// Whether sums are kept in less than 24 bits: their bound hides what a wider one shows.
+    /// Whether sums, or what they are made of, are kept in less than 24 bits: their bound hides what a wider one shows.
     pub fn is_narrow(&self) -> bool {
-        self.accumulator.format.is_some_and(|format| format.precision < format::F32.precision)
+        let narrow = |format: Format| format.precision < format::F32.precision;
+        self.accumulator.format.is_some_and(narrow)
+            || self.halfway.and_then(Dtype::format).is_some_and(narrow)
     }
 }
 

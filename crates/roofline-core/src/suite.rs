@@ -239,7 +239,7 @@ pub fn check_axis_names(operation: &Operation, spec: &AxisSpec) -> Result<(), (S
 fn check_axes_complete(operation: &Operation, axes: &[AxisSpec]) -> Result<(), (String, String)> {
     for axis in operation.axes {
         let given = axes.iter().flat_map(|spec| &spec.names).filter(|name| *name == axis.name).count();
-        if given != 1 {
+        if given > 1 || given == 0 && axis.usual.is_none() {
             let times = if given == 0 { "lacks" } else { "gives twice" };
             return Err((
                 format!("`{}` {times} the axis `{}`", operation.name, axis.name),
@@ -257,7 +257,7 @@ impl Block {
         let counts = self.axes.iter().map(|axis| axis.values.len()).chain(self.params.iter().map(Vec::len));
         let points = counts.into_iter().try_fold(others, |count, values| count.checked_mul(values));
         points.filter(|count| *count <= MAX_CASES)?;
-        let mut all_sizes = vec![vec![0; self.operation.axes.len()]];
+        let mut all_sizes = vec![vec![None; self.operation.axes.len()]];
         for spec in &self.axes {
             all_sizes = all_sizes
                 .iter()
@@ -266,6 +266,8 @@ impl Block {
         }
         let legal = self.operation.legal();
         let names = self.operation.axis_names();
+        let complete = all_sizes.iter().filter_map(|given| self.operation.complete(given).ok());
+        let mut all_sizes: Vec<Vec<u64>> = complete.collect();
         all_sizes.retain(|sizes| legal.holds(Sizes { names: &names, values: sizes }).is_ok());
         let mut all_params = vec![Vec::new()];
         for values in &self.params {
@@ -301,11 +303,11 @@ impl Block {
         Some(cases)
     }
 
-    fn with_axis(&self, sizes: &[u64], spec: &AxisSpec, values: &[u64]) -> Vec<u64> {
+    fn with_axis(&self, sizes: &[Option<u64>], spec: &AxisSpec, values: &[u64]) -> Vec<Option<u64>> {
         let mut sizes = sizes.to_vec();
         for (name, value) in spec.names.iter().zip(values) {
             if let Some(place) = self.operation.axes.iter().position(|axis| axis.name == name) {
-                sizes[place] = *value;
+                sizes[place] = Some(*value);
             }
         }
         sizes

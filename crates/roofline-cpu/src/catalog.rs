@@ -154,6 +154,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::add_rms_norm::LADDER,
     crate::add_scalar::LADDER,
     crate::argmax::LADDER,
+    crate::attention::LADDER,
     crate::axpy::LADDER,
     crate::batch_norm::LADDER,
     crate::broadcast_add::LADDER,

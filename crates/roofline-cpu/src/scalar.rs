@@ -7,6 +7,7 @@ use half::{bf16, f16};
 use num_traits::Float;
 
 use crate::Element;
+use crate::scratch::Plain;
 
 /// A float type of tensors.
 pub trait Scalar: crate::Datum {
@@ -31,7 +32,7 @@ pub trait InLanes<T> {
 }
 
 /// A type that formulas are computed in.
-pub trait Real: Float + Sum + AddAssign + Default + Send + Sync + std::fmt::Debug + 'static {
+pub trait Real: Float + Sum + AddAssign + Default + Plain + std::fmt::Debug {
     /// A constant of a formula.
     fn of(constant: f64) -> Self;
     /// Exact for f32.

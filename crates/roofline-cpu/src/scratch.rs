@@ -15,9 +15,11 @@ use std::ptr::NonNull;
 ///
 /// # Safety
 /// Implemented for plain numbers only: no padding, no invalid pattern.
-pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
+pub unsafe trait Plain: Copy + Send + Sync + 'static {}
 // SAFETY: a plain number.
 unsafe impl Plain for f32 {}
+// SAFETY: a plain number.
+unsafe impl Plain for f64 {}
 // SAFETY: a plain number.
 unsafe impl Plain for i32 {}
 // SAFETY: a plain number.

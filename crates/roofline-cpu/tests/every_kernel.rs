@@ -85,11 +85,27 @@ const OTHERS: &[[u64; 4]] = &[
     [1025, 1, 2, 1],
 ];
 
+/// Batch, queries, keys, heads of queries and of keys, and their length.
+const HEADS: &[[u64; 6]] = &[
+    [1, 1, 1, 1, 1, 1],
+    [2, 3, 7, 4, 2, 7],
+    [1, 1, 129, 2, 1, 31],
+    [1, 33, 33, 2, 2, 64],
+    [2, 7, 31, 6, 3, 33],
+    [1, 127, 127, 1, 1, 8],
+    [1, 2, 748, 2, 1, 16],
+    [1, 31, 1000, 1, 1, 3],
+    [1, 129, 129, 1, 1, 1],
+    [1, 4, 5, 3, 3, 129],
+    [1, 1, 1025, 4, 4, 4],
+];
+
 /// Sizes for an operation of these axes.
 fn sizes(axes: &[&str]) -> Vec<Vec<u64>> {
     match axes {
         ["rows", "cols"] => ROWS.iter().map(|sizes| sizes.to_vec()).collect(),
         ["m", "n", "k"] => PRODUCTS.iter().map(|sizes| sizes.to_vec()).collect(),
+        ["batch", "seq", "kv", ..] => HEADS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect(),
         [_] => [1, 2, 3, 7, 31, 33, 127, 129, 748, 1000, 1025, 40_001].map(|size| vec![size]).to_vec(),
         _ => OTHERS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect(),
     }

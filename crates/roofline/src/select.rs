@@ -192,7 +192,7 @@ impl Options {
         for axis in operation.axes {
             let given =
                 self.axes.iter().flat_map(|spec| &spec.names).filter(|name| *name == axis.name).count();
-            if given != 1 {
+            if given > 1 || given == 0 && axis.usual.is_none() {
                 let why = format!("`{name}` needs the axis `{}` once; it is given {given} times", axis.name);
                 return Err(Problem::usage(why, format!("add `--axis {}=...`: {}", axis.name, axis.about)));
             }

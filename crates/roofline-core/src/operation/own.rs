@@ -154,7 +154,7 @@ impl Own {
             format!("a size of {}", if of.is_empty() { "the operation".to_owned() } else { of.join(" and ") })
         };
         let axes: Vec<Axis> =
-            own.axes.iter().map(|name| Axis { name, about: String::leak(about(name)) }).collect();
+            own.axes.iter().map(|name| Axis::new(name, String::leak(about(name)))).collect();
         let param = |number: &'static Number| Param {
             name: &number.name,
             about: "a number of the formula",

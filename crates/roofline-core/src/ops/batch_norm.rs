@@ -10,9 +10,9 @@ pub const OPERATION: Operation = Operation {
     name: "batch-norm",
     about: "y = (x - mean) / sqrt(var + eps) · w + b, with mean, var, w and b of each channel",
     axes: &[
-        Axis { name: "batch", about: "images" },
-        Axis { name: "channels", about: "channels of an image" },
-        Axis { name: "pixels", about: "elements of a channel" },
+        Axis::new("batch", "images"),
+        Axis::new("channels", "channels of an image"),
+        Axis::new("pixels", "elements of a channel"),
     ],
     params: &[Param { name: "eps", about: "added to the variance", default: 1e-5, range: (0.0, 1.0) }],
     // An infinite weight or mean gives NaN where the statistics are folded, and an infinity where they are not.

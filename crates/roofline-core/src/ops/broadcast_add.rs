@@ -13,9 +13,9 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "first", about: "x[1,middle,inner] + y[outer,middle,inner]" },
     ],
     axes: &[
-        Axis { name: "outer", about: "first dimension of z" },
-        Axis { name: "middle", about: "second dimension of z" },
-        Axis { name: "inner", about: "last dimension of z" },
+        Axis::new("outer", "first dimension of z"),
+        Axis::new("middle", "second dimension of z"),
+        Axis::new("inner", "last dimension of z"),
     ],
     tensors: |case| {
         let shape = [case.axis("outer"), case.axis("middle"), case.axis("inner")];

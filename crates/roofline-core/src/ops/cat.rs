@@ -29,9 +29,9 @@ pub const OPERATION: Operation = Operation {
 };
 
 pub(super) const AXES: &[Axis] = &[
-    Axis { name: "rows", about: "rows of each tensor" },
-    Axis { name: "cols", about: "columns of the first part" },
-    Axis { name: "more", about: "columns of the second part" },
+    Axis::new("rows", "rows of each tensor"),
+    Axis::new("cols", "columns of the first part"),
+    Axis::new("more", "columns of the second part"),
 ];
 
 pub(super) fn sizes(case: &Case) -> (usize, usize, usize) {

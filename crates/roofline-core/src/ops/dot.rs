@@ -8,7 +8,7 @@ use crate::tensor::Tensor;
 pub const OPERATION: Operation = Operation {
     name: "dot",
     about: "z = sum(x · y)",
-    axes: &[Axis { name: "n", about: "length of the vectors" }],
+    axes: &[Axis::new("n", "length of the vectors")],
     tensors: |case| {
         let n = case.axis("n");
         let limit = (case.precision.accumulator.max_finite() / n.max(1) as f64).sqrt() / 4.0;

@@ -12,9 +12,9 @@ pub const OPERATION: Operation = Operation {
     also: &["broadcast-to"],
     about: "y[i,j,k] = x[j,k]",
     axes: &[
-        Axis { name: "copies", about: "how often x is there" },
-        Axis { name: "rows", about: "rows of x" },
-        Axis { name: "cols", about: "columns of x" },
+        Axis::new("copies", "how often x is there"),
+        Axis::new("rows", "rows of x"),
+        Axis::new("cols", "columns of x"),
     ],
     tensors: |case| {
         let (rows, cols) = (case.axis("rows"), case.axis("cols"));

@@ -30,9 +30,9 @@ pub const OPERATION: Operation = Operation {
         },
     ],
     axes: &[
-        Axis { name: "m", about: "rows of A and C" },
-        Axis { name: "n", about: "columns of C" },
-        Axis { name: "k", about: "length of the sums" },
+        Axis::new("m", "rows of A and C"),
+        Axis::new("n", "columns of C"),
+        Axis::new("k", "length of the sums"),
     ],
     params: &[],
     precisions: &[

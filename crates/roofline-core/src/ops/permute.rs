@@ -17,9 +17,9 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "201", about: "y[c,a,b] = x[a,b,c]" },
     ],
     axes: &[
-        Axis { name: "a", about: "first dimension of x" },
-        Axis { name: "b", about: "second dimension of x" },
-        Axis { name: "c", about: "last dimension of x" },
+        Axis::new("a", "first dimension of x"),
+        Axis::new("b", "second dimension of x"),
+        Axis::new("c", "last dimension of x"),
     ],
     tensors: |case| {
         let shape = shape(case);

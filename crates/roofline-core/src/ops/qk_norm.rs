@@ -16,9 +16,9 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "combined", about: "queries and keys, each with a weight of its own" },
     ],
     axes: &[
-        Axis { name: "seq", about: "positions of the sequence" },
-        Axis { name: "heads", about: "heads of a position" },
-        Axis { name: "dim", about: "length of a head" },
+        Axis::new("seq", "positions of the sequence"),
+        Axis::new("heads", "heads of a position"),
+        Axis::new("dim", "length of a head"),
     ],
     params: &[EPS],
     tensors: |case| {

@@ -29,9 +29,9 @@ pub const OPERATION: Operation = Operation {
         },
     ],
     axes: &[
-        Axis { name: "seq", about: "positions of the sequence" },
-        Axis { name: "heads", about: "heads of a position" },
-        Axis { name: "dim", about: "length of a head" },
+        Axis::new("seq", "positions of the sequence"),
+        Axis::new("heads", "heads of a position"),
+        Axis::new("dim", "length of a head"),
     ],
     params: &[BASE, ANGLE_BITS],
     legal: "dim % 2 == 0",

@@ -12,8 +12,8 @@ pub const OPERATION: Operation = Operation {
     name: "rope-tables",
     about: "cos φ and sin φ of pair i of every position, φ = position · base^(-2i/dim)",
     axes: &[
-        Axis { name: "seq", about: "positions" },
-        Axis { name: "dim", about: "length of a head, which has half as many pairs" },
+        Axis::new("seq", "positions"),
+        Axis::new("dim", "length of a head, which has half as many pairs"),
     ],
     params: &[BASE, ANGLE_BITS],
     legal: "dim % 2 == 0",

@@ -10,9 +10,9 @@ pub const OPERATION: Operation = Operation {
     name: "softmax-axis",
     about: "y = exp(x - max(x)) / sum(exp(x - max(x))) over the middle dimension of x[outer,length,inner]",
     axes: &[
-        Axis { name: "outer", about: "product of the dimensions before" },
-        Axis { name: "length", about: "the dimension that is summed over" },
-        Axis { name: "inner", about: "product of the dimensions after" },
+        Axis::new("outer", "product of the dimensions before"),
+        Axis::new("length", "the dimension that is summed over"),
+        Axis::new("inner", "product of the dimensions after"),
     ],
     tensors: |case| {
         let shape = ["outer", "length", "inner"].map(|axis| case.axis(axis));

@@ -6,6 +6,7 @@ use crate::error::Problem;
 use crate::{places, select};
 use roofline_conductor::plan::is_limit;
 use roofline_core::case::number;
+use roofline_core::operation::Usual;
 use roofline_core::ops;
 use roofline_core::protocol::Hello;
 use roofline_report::{FOLDERS, FORMATS, READERS};
@@ -70,7 +71,12 @@ fn operations(forms: &[(&str, &str)]) -> String {
     for operation in
         ops::operations().filter(|operation| operation.forms().any(|form| is_wanted(forms, &form)))
     {
-        let axes: Vec<&str> = operation.axes.iter().map(|axis| axis.name).collect();
+        let axes = operation.axes.iter().map(|axis| match axis.usual {
+            None => axis.name.to_owned(),
+            Some(Usual::Size(size)) => format!("{} ({size} if not given)", axis.name),
+            Some(Usual::As(other)) => format!("{} (as {other} if not given)", axis.name),
+        });
+        let axes: Vec<String> = axes.collect();
         let _ = writeln!(text, "{:<10} {}", operation.name, operation.about);
         if !operation.also.is_empty() {
             let _ = writeln!(text, "{:<10}   also {}", "", operation.also.join(", "));

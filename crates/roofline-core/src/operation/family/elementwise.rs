@@ -15,10 +15,8 @@ pub type Formula = for<'a> fn(&Element<'a>) -> Number<'a>;
 
 pub const PLAIN: &[Variant] = &[Variant { name: "", about: "the plain form" }];
 
-pub const ROWS: &[Axis] = &[
-    Axis { name: "rows", about: "rows of each tensor" },
-    Axis { name: "cols", about: "columns of each tensor" },
-];
+pub const ROWS: &[Axis] =
+    &[Axis::new("rows", "rows of each tensor"), Axis::new("cols", "columns of each tensor")];
 
 /// The row of y from x, to which an operation adds name, formula and whatever differs.
 pub const UNARY: Operation = Operation {

@@ -43,8 +43,7 @@ pub const fn rows(formula: Formula) -> Judged {
     Judged::Rowwise(Rowwise { formula, along: |_, _, _| Along::Whole, dimension: |_| 0 })
 }
 
-pub const ROWS: &[Axis] =
-    &[Axis { name: "rows", about: "independent rows" }, Axis { name: "cols", about: "length of a row" }];
+pub const ROWS: &[Axis] = &[Axis::new("rows", "independent rows"), Axis::new("cols", "length of a row")];
 
 /// The row of y from x over rows, to which an operation adds name, formula and whatever differs.
 pub const UNARY: Operation =

@@ -1,6 +1,7 @@
 //! Operations whose outputs come from the inputs as wholes: a loss over all rows.
 
 use crate::arithmetic::Arithmetic;
+use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::number::{Number, Steps};
 use crate::operation::{Expected, Problem, Reach};
@@ -42,6 +43,26 @@ impl<'a> All<'a> {
         let length = self.problem.case.sizes.last().map_or(1, |size| *size as usize);
         let (input, steps) = (self.problem.inputs[tensor], self.steps);
         (row * length..(row + 1) * length).map(move |i| steps.input(input.get(i)))
+    }
+
+    /// Products of the `length` elements from `first` of one input with as many from each of `others` of another.
+    pub fn dots(
+        &self,
+        (tensor, first): (usize, usize),
+        (other, others): (usize, impl Iterator<Item = usize>),
+        length: usize,
+    ) -> Vec<Number<'a>> {
+        let line = |tensor: usize, first| self.problem.inputs[tensor].line(first, 1, length);
+        let others: Vec<Vec<f64>> = others.map(|first| line(other, first)).collect();
+        self.steps.dots(&line(tensor, first), &others)
+    }
+
+    pub fn dot(&self, left: &[Number<'a>], right: &[Number<'a>]) -> Number<'a> {
+        self.steps.dot(left, right)
+    }
+
+    pub fn case(&self) -> &'a Case {
+        self.problem.case
     }
 
     pub fn axis(&self, name: &str) -> usize {

@@ -1,0 +1,358 @@
+//! `attention`: each query's mean of the values, weighted by the softmax of its products with the keys.
+//!
+//! Heads of queries share the heads of keys and values in groups of neighbours, and the last query stands at the last
+//! key. Queries that see no key have zeros.
+
+use crate::case::Case;
+use crate::dtype::Dtype;
+use crate::fill::Fill;
+use crate::number::{Counts, Number};
+use crate::operation::family::whole::{self, All, Whole};
+use crate::operation::{Axis, Judged, Mutant, Operation, Param, Problem, RateUnit, Reach, Variant, Wrong};
+use crate::precision::Precision;
+use crate::tensor::{Content, Tensor};
+use std::ops::Range;
+
+pub const OPERATION: Operation = Operation {
+    name: "attention",
+    also: &["sdpa"],
+    about: "y = softmax(scale · q · kᵀ) · v for each head; a query at p = i + kv - seq",
+    variants: &[
+        Variant {
+            name: "",
+            about: "every query sees every key; q[batch,seq,heads,dim], k and v[batch,kv,kv-heads,dim]",
+        },
+        Variant { name: "causal", about: "a query sees the keys up to its own place" },
+        Variant { name: "masked", about: "mask[seq,kv] is added to the products; where all is -inf, y = 0" },
+        Variant { name: "sinks", about: "causal, with exp(sinks[heads]) more below each softmax" },
+        Variant { name: "soft-cap", about: "causal, of cap · tanh(scale · q · kᵀ / cap)" },
+        Variant { name: "heads-first", about: "q[batch,heads,seq,dim], k and v[batch,kv-heads,kv,dim]" },
+        Variant {
+            name: "heads-first-causal",
+            about: "the same, and a query sees the keys up to its own place",
+        },
+    ],
+    axes: &[
+        Axis::new("batch", "sequences").usually(1),
+        Axis::new("seq", "queries of a sequence"),
+        Axis::new("kv", "keys and values of a sequence").usually_as("seq"),
+        Axis::new("heads", "heads of queries"),
+        Axis::new("kv-heads", "heads of keys and values").usually_as("heads"),
+        Axis::new("dim", "length of a head"),
+    ],
+    params: &[SCALE, CAP],
+    precisions: PRECISIONS,
+    fills: Fill::FINITE,
+    rate: RateUnit::Flops,
+    legal: "kv >= seq, heads % kv-heads == 0",
+    tensors,
+    work: |case| {
+        let Layout { batch, seq, heads, dim, .. } = Layout::of(case);
+        let pairs: usize = (0..seq).map(|i| sees(case, i).len()).sum();
+        let pair = Counts {
+            multiply_adds: 2 * dim as u64,
+            simple: 4,
+            special: 1 + u64::from(case.variant == "soft-cap"),
+        };
+        let mut work = whole::work(case, pair, (batch * heads * pairs) as u64);
+        work.simple += (batch * seq * heads * (dim + 1)) as u64;
+        work
+    },
+    judged: judged(|all, _, wanted| attended(all, wanted, RIGHT)),
+    mutants: &[
+        mutant("scale forgotten", Fill::Normal, |all, _, wanted| {
+            attended(all, wanted, How { score: |_, product| product, ..RIGHT })
+        }),
+        mutant("the last key left out", Fill::Normal, |all, _, wanted| {
+            let sees = |case: &Case, i| {
+                let all = sees(case, i);
+                all.start..(all.end - 1).max(all.start + 1)
+            };
+            attended(all, wanted, How { sees, ..RIGHT })
+        }),
+        // What is capped does not overflow.
+        Mutant {
+            fill: Fill::Extreme,
+            ..of(
+                |case| case.variant != "soft-cap",
+                "maximum not subtracted",
+                |all, _, wanted| attended(all, wanted, How { pivot: |all, _| all.number(0.0), ..RIGHT }),
+            )
+        },
+        mutant("heads of keys in turn", Fill::Normal, |all, _, wanted| {
+            attended(all, wanted, How { head: |layout, h| h % layout.kv_heads, ..RIGHT })
+        }),
+        mutant("probabilities not divided", Fill::Normal, |all, _, wanted| {
+            attended(all, wanted, How { over: |all, _, _| all.number(1.0), ..RIGHT })
+        }),
+        of(is_causal, "a key too many", |all, _, wanted| {
+            let sees = |case: &Case, i| 0..(sees(case, i).end + 1).min(case.axis("kv"));
+            attended(all, wanted, How { sees, ..RIGHT })
+        }),
+        of(is_causal, "keys counted from the first query", |all, _, wanted| {
+            attended(all, wanted, How { sees: |_, i| 0..i + 1, ..RIGHT })
+        }),
+        of(is_causal, "every key seen", |all, _, wanted| {
+            attended(all, wanted, How { sees: |case, _| 0..case.axis("kv"), ..RIGHT })
+        }),
+        of(
+            |case| case.variant == "masked",
+            "mask not added",
+            |all, _, wanted| attended(all, wanted, How { masked: false, ..RIGHT }),
+        ),
+        of(
+            |case| case.variant == "sinks",
+            "sink left out",
+            |all, _, wanted| {
+                attended(all, wanted, How { over: |all, powers, _| all.sum(powers.iter().copied()), ..RIGHT })
+            },
+        ),
+        Mutant {
+            fill: Fill::Planted,
+            ..of(
+                |case| case.variant == "soft-cap",
+                "cap not applied",
+                |all, _, wanted| {
+                    attended(all, wanted, How { score: |all, product| product * scale(all.case()), ..RIGHT })
+                },
+            )
+        },
+    ],
+};
+
+pub(super) const SCALE: Param = Param {
+    name: "scale",
+    about: "factor of the products; 0 is 1 / sqrt(dim)",
+    default: 0.0,
+    range: (0.0, 1e3),
+};
+
+const CAP: Param = Param {
+    name: "cap",
+    about: "of `soft-cap`: most that a product counts",
+    default: 50.0,
+    range: (1.0, 1e4),
+};
+
+/// Kernels of the 16-bit types may round probabilities before they meet values: a precision of its own.
+pub(super) const PRECISIONS: &[Precision] = &[
+    Precision::of(Dtype::F32),
+    Precision::of(Dtype::Bf16),
+    Precision::of(Dtype::F16),
+    Precision::BF16_P16,
+    Precision::F16_P16,
+    Precision::of(Dtype::F64),
+];
+
+/// Products of queries and keys stay below this: enough that exponentials overflow, and that those of errors do not.
+fn most(case: &Case) -> f64 {
+    if case.dtype() == Dtype::F64 { 8000.0 } else { 1000.0 }
+}
+
+/// Where things lie.
+#[derive(Clone, Copy)]
+struct Layout {
+    batch: usize,
+    seq: usize,
+    kv: usize,
+    heads: usize,
+    kv_heads: usize,
+    dim: usize,
+    is_heads_first: bool,
+}
+
+impl Layout {
+    fn of(case: &Case) -> Layout {
+        let [batch, seq, kv, heads, kv_heads, dim] =
+            ["batch", "seq", "kv", "heads", "kv-heads", "dim"].map(|axis| case.axis(axis));
+        let is_heads_first = case.variant.starts_with("heads-first");
+        Layout { batch, seq, kv, heads, kv_heads, dim, is_heads_first }
+    }
+
+    fn shape(&self, length: usize, heads: usize) -> [usize; 4] {
+        let [one, other] = if self.is_heads_first { [heads, length] } else { [length, heads] };
+        [self.batch, one, other, self.dim]
+    }
+
+    /// Where a head of a query begins.
+    fn query(&self, [batch, i, head]: [usize; 3]) -> usize {
+        self.first(self.seq, self.heads, [batch, i, head])
+    }
+
+    /// Where a head of a key or value begins.
+    fn key(&self, [batch, j, head]: [usize; 3]) -> usize {
+        self.first(self.kv, self.kv_heads, [batch, j, head])
+    }
+
+    fn first(&self, length: usize, heads: usize, [batch, at, head]: [usize; 3]) -> usize {
+        let place = if self.is_heads_first { head * length + at } else { at * heads + head };
+        (batch * length * heads + place) * self.dim
+    }
+
+    /// Batch, place and head of an element of a tensor of so many places and heads.
+    fn place(&self, length: usize, heads: usize, element: usize) -> [usize; 3] {
+        let row = element / self.dim;
+        let (batch, row) = (row / (length * heads), row % (length * heads));
+        if self.is_heads_first {
+            [batch, row % length, row / length]
+        } else {
+            [batch, row / heads, row % heads]
+        }
+    }
+
+    fn group(&self) -> usize {
+        self.heads / self.kv_heads
+    }
+}
+
+fn is_causal(case: &Case) -> bool {
+    !matches!(case.variant, "" | "masked" | "heads-first")
+}
+
+/// Keys that query number `i` sees.
+fn sees(case: &Case, i: usize) -> Range<usize> {
+    let (seq, kv) = (case.axis("seq"), case.axis("kv"));
+    0..if is_causal(case) { i + kv - seq + 1 } else { kv }
+}
+
+fn scale(case: &Case) -> f64 {
+    match case.param("scale") {
+        0.0 => 1.0 / (case.axis("dim") as f64).sqrt(),
+        scale => scale,
+    }
+}
+
+fn tensors(case: &Case) -> Vec<Tensor> {
+    let layout = Layout::of(case);
+    let (dtype, dim) = (case.dtype(), layout.dim as f64);
+    let limit = (most(case) / (dim * scale(case))).sqrt();
+    // What one key changes in a mean over many is small.
+    let visible = (layout.kv as f64 / 8.0).max(1.0);
+    let (queries, keys) = (layout.shape(layout.seq, layout.heads), layout.shape(layout.kv, layout.kv_heads));
+    let mut tensors = vec![
+        Tensor::input("q", dtype, &queries).limit(limit).step(4.0),
+        Tensor::input("k", dtype, &keys).limit(limit).step(8.0 / scale(case)),
+        Tensor::input("v", dtype, &keys).limit(1e3).step(visible),
+    ];
+    match case.variant {
+        "masked" => tensors.push(
+            Tensor::input("mask", dtype, &[layout.seq, layout.kv])
+                .holding(Content::Masked { limit: most(case) }),
+        ),
+        "sinks" => tensors.push(Tensor::input("sinks", dtype, &[layout.heads]).limit(8.0).rising(16.0)),
+        _ => {}
+    }
+    tensors.push(Tensor::output("y", case.precision.output, &queries));
+    tensors
+}
+
+const fn judged(formula: whole::Formula) -> Judged {
+    Judged::Whole(Whole { formula, reach })
+}
+
+const fn mutant(name: &'static str, fill: Fill, formula: whole::Formula) -> Mutant {
+    Mutant { name, fill, of: |_| true, wrong: Wrong::Formula(judged(formula)) }
+}
+
+const fn of(of: fn(&Case) -> bool, name: &'static str, formula: whole::Formula) -> Mutant {
+    Mutant { of, ..mutant(name, Fill::Normal, formula) }
+}
+
+/// How a kernel goes about it: what mutants change.
+#[derive(Clone, Copy)]
+struct How {
+    sees: fn(&Case, usize) -> Range<usize>,
+    /// The head of keys that a head of queries looks at.
+    head: fn(&Layout, usize) -> usize,
+    score: for<'a> fn(&All<'a>, Number<'a>) -> Number<'a>,
+    masked: bool,
+    pivot: for<'a> fn(&All<'a>, Number<'a>) -> Number<'a>,
+    /// What probabilities are divided by: of powers, and the power of a sink where there is one.
+    over: for<'a> fn(&All<'a>, &[Number<'a>], Option<Number<'a>>) -> Number<'a>,
+}
+
+const RIGHT: How = How {
+    sees,
+    head: |layout, head| head / layout.group(),
+    score: |all, product| {
+        let score = product * scale(all.case());
+        let cap = all.case().param("cap");
+        if all.variant() == "soft-cap" { (score / cap).tanh() * cap } else { score }
+    },
+    masked: true,
+    pivot: |_, most| most,
+    over: |all, powers, sink| all.sum(powers.iter().copied().chain(sink)),
+};
+
+/// The wanted elements, a head of a query at a time.
+fn attended<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
+    let layout = Layout::of(all.case());
+    let mut attended = Vec::with_capacity(wanted.len());
+    for of_query in wanted.chunk_by(|one, next| one / layout.dim == next / layout.dim) {
+        let [batch, i, head] = layout.place(layout.seq, layout.heads, of_query[0]);
+        let kv_head = (how.head)(&layout, head);
+        let mut seen: Vec<usize> = (how.sees)(all.case(), i).collect();
+        let keys = seen.iter().map(|j| layout.key([batch, *j, kv_head]));
+        let products = all.dots((0, layout.query([batch, i, head])), (1, keys), layout.dim);
+        let mut scores: Vec<Number> = products.into_iter().map(|product| (how.score)(all, product)).collect();
+        if all.variant() == "masked" && how.masked {
+            let mask: Vec<Number> = seen.iter().map(|j| all.x(3, i * layout.kv + j)).collect();
+            scores.iter_mut().zip(&mask).for_each(|(score, mask)| *score = *score + *mask);
+            let mut is_open = mask.iter().map(|mask| mask.value != f64::NEG_INFINITY);
+            let open: Vec<bool> = is_open.by_ref().collect();
+            seen = seen.into_iter().zip(&open).filter(|(_, open)| **open).map(|(j, _)| j).collect();
+            scores =
+                scores.into_iter().zip(&open).filter(|(_, open)| **open).map(|(score, _)| score).collect();
+        }
+        if seen.is_empty() {
+            attended.extend(of_query.iter().map(|_| all.number(0.0)));
+            continue;
+        }
+        let sink = (all.variant() == "sinks").then(|| all.x(3, head));
+        let pivot = (how.pivot)(all, all.max(scores.iter().copied().chain(sink)));
+        let powers: Vec<Number> = scores.into_iter().map(|score| (score - pivot).exp()).collect();
+        let over = (how.over)(all, &powers, sink.map(|sink| (sink - pivot).exp()));
+        let powers: Vec<Number> = match all.case().precision.halfway {
+            Some(dtype) => powers.into_iter().map(|power| power.rounded_to(dtype)).collect(),
+            None => powers,
+        };
+        for element in of_query {
+            let values =
+                seen.iter().map(|j| all.x(2, layout.key([batch, *j, kv_head]) + element % layout.dim));
+            attended.push(all.dot(&powers, &values.collect::<Vec<_>>()) / over);
+        }
+    }
+    attended
+}
+
+/// A query reaches its own head, a key those of its group that see it, a value the same at its place.
+fn reach(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
+    let layout = Layout::of(problem.case);
+    let whole = |at| Reach { output: 0, first: layout.query(at), step: 1, count: layout.dim };
+    let all = |queries: Range<usize>, heads: Range<usize>, batches: Range<usize>| {
+        let heads = move |i| heads.clone().map(move |head| (i, head));
+        let places = queries.flat_map(heads).collect::<Vec<_>>();
+        batches.flat_map(move |batch| places.clone().into_iter().map(move |(i, head)| [batch, i, head]))
+    };
+    let is_open = |i: usize, j: usize| {
+        sees(problem.case, i).contains(&j)
+            && (problem.case.variant != "masked"
+                || problem.inputs[3].get(i * layout.kv + j) != f64::NEG_INFINITY)
+    };
+    match (tensor, problem.case.variant) {
+        (0, _) => vec![whole(layout.place(layout.seq, layout.heads, element))],
+        (1 | 2, _) => {
+            let [batch, j, head] = layout.place(layout.kv, layout.kv_heads, element);
+            let heads = head * layout.group()..(head + 1) * layout.group();
+            let reached = all(0..layout.seq, heads, batch..batch + 1).filter(|[_, i, _]| is_open(*i, j));
+            let of_value =
+                |at| Reach { first: layout.query(at) + element % layout.dim, count: 1, ..whole(at) };
+            reached.map(|at| if tensor == 1 { whole(at) } else { of_value(at) }).collect()
+        }
+        (_, "masked") => {
+            let i = element / layout.kv;
+            all(i..i + 1, 0..layout.heads, 0..layout.batch).map(whole).collect()
+        }
+        _ => all(0..layout.seq, element..element + 1, 0..layout.batch).map(whole).collect(),
+    }
+}

@@ -1,0 +1,158 @@
+//! `attention`: each query's mean of the values, weighted by the softmax of its products with the keys.
+//!
+//! Heads of queries share the heads of keys and values in groups of neighbours, and the last query stands at the last
+//! key. bf16 and f16 are computed in f32, probabilities too.
+
+pub mod parallel;
+pub mod plain;
+
+use crate::args::In;
+use crate::bind::floats;
+use crate::catalog::{Implementation, Kernel, Launch};
+use crate::{Args, Cpu, Datum, Mismatch};
+pub use parallel::attention;
+use std::ops::Range;
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    plain("attention", floats!(prepare, Form::All, plain::attention)),
+    parallel("attention", floats!(prepare, Form::All, parallel::attention)),
+    plain("attention.causal", floats!(prepare, Form::Causal, plain::attention)),
+    parallel("attention.causal", floats!(prepare, Form::Causal, parallel::attention)),
+    plain("attention.masked", floats!(prepare, Form::Masked, plain::attention)),
+    parallel("attention.masked", floats!(prepare, Form::Masked, parallel::attention)),
+    plain("attention.sinks", floats!(prepare, Form::Sinks, plain::attention)),
+    parallel("attention.sinks", floats!(prepare, Form::Sinks, parallel::attention)),
+    plain("attention.soft-cap", floats!(prepare, Form::SoftCap, plain::attention)),
+    parallel("attention.soft-cap", floats!(prepare, Form::SoftCap, parallel::attention)),
+    plain("attention.heads-first", floats!(prepare, Form::HeadsFirst, plain::attention)),
+    parallel("attention.heads-first", floats!(prepare, Form::HeadsFirst, parallel::attention)),
+    plain("attention.heads-first-causal", floats!(prepare, Form::HeadsFirstCausal, plain::attention)),
+    parallel("attention.heads-first-causal", floats!(prepare, Form::HeadsFirstCausal, parallel::attention)),
+];
+
+const fn plain(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    Implementation::plain(operation, kernels).params(&["scale", "cap"])
+}
+
+const fn parallel(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    let about = "the definition, queries shared out among threads";
+    Implementation::new(operation, "parallel", about, kernels).params(&["scale", "cap"]).parallel()
+}
+
+/// Sizes of queries, keys and values, and where heads lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heads {
+    /// Sequences.
+    pub batch: usize,
+    /// Queries of a sequence.
+    pub seq: usize,
+    /// Keys and values of a sequence.
+    pub kv: usize,
+    /// Heads of queries.
+    pub heads: usize,
+    /// Heads of keys and values: a divisor of `heads`.
+    pub kv_heads: usize,
+    /// Length of a head.
+    pub dim: usize,
+    /// \[batch, heads, seq, dim\] and not \[batch, seq, heads, dim\].
+    pub heads_first: bool,
+}
+
+impl Heads {
+    /// One sequence of as many keys as queries, each head of which has its own.
+    pub fn new(seq: usize, heads: usize, dim: usize) -> Heads {
+        Heads { batch: 1, seq, kv: seq, heads, kv_heads: heads, dim, heads_first: false }
+    }
+
+    fn of(args: &Args<'_>, heads_first: bool) -> Result<Heads, Mismatch> {
+        let [batch, seq, kv] = [args.axis("batch")?, args.axis("seq")?, args.axis("kv")?];
+        let [heads, kv_heads, dim] = [args.axis("heads")?, args.axis("kv-heads")?, args.axis("dim")?];
+        Ok(Heads { batch, seq, kv, heads, kv_heads, dim, heads_first })
+    }
+
+    #[track_caller]
+    fn check<T>(self, [q, k, v]: [&[T]; 3], y: &[T], rule: &Rule<'_, T>) {
+        let [queries, keys] =
+            [self.seq * self.heads, self.kv * self.kv_heads].map(|all| all * self.batch * self.dim);
+        let is_grouped = self.kv_heads > 0 && self.heads.is_multiple_of(self.kv_heads);
+        let lengths = [q.len(), k.len(), v.len(), y.len()] == [queries, keys, keys, queries];
+        let beside = match rule {
+            Rule::Added(mask) => mask.len() == self.seq * self.kv,
+            Rule::Sinks(sinks) => sinks.len() == self.heads,
+            _ => true,
+        };
+        assert!(is_grouped && self.kv >= self.seq && lengths && beside, "lengths for {self:?}");
+    }
+
+    /// Batch, place and head of row number `row` of the queries.
+    fn place(self, row: usize) -> [usize; 3] {
+        let (batch, row) = (row / (self.seq * self.heads), row % (self.seq * self.heads));
+        match self.heads_first {
+            true => [batch, row % self.seq, row / self.seq],
+            false => [batch, row / self.heads, row % self.heads],
+        }
+    }
+
+    /// Where the keys of a head of queries are: that of key `j`.
+    fn key(self, batch: usize, head: usize, j: usize) -> Range<usize> {
+        let head = head / (self.heads / self.kv_heads);
+        let row = if self.heads_first { head * self.kv + j } else { j * self.kv_heads + head };
+        let first = (batch * self.kv * self.kv_heads + row) * self.dim;
+        first..first + self.dim
+    }
+}
+
+/// Which keys a query sees, and what becomes of its products with them.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule<'a, T> {
+    /// Every key.
+    All,
+    /// Those up to the query's own place.
+    Causal,
+    /// Every key, with a mask \[seq, kv\] added; a query of whose mask all is −∞ has zeros.
+    Added(&'a [T]),
+    /// Causal; what \[heads\] are the logarithms of is added to what probabilities are divided by.
+    Sinks(&'a [T]),
+    /// Causal; no product counts for more than this, by a hyperbolic tangent.
+    SoftCap(f64),
+}
+
+/// What operations call a rule, and where heads lie.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    All,
+    Causal,
+    Masked,
+    Sinks,
+    SoftCap,
+    HeadsFirst,
+    HeadsFirstCausal,
+}
+
+type Attention<T> = fn(&Cpu, [&[T]; 3], &mut [T], Heads, Rule<'_, T>, Option<f64>);
+
+fn prepare<'a, T: Datum>(
+    mut args: Args<'a>,
+    form: Form,
+    kernel: Attention<T>,
+) -> Result<Launch<'a>, Mismatch> {
+    let (q, k, v, mut y) = (args.take("q")?, args.take("k")?, args.take("v")?, args.take_out("y")?);
+    let beside: Option<In<'a, T>> = match form {
+        Form::Masked => Some(args.take("mask")?),
+        Form::Sinks => Some(args.take("sinks")?),
+        _ => None,
+    };
+    let shape = Heads::of(&args, matches!(form, Form::HeadsFirst | Form::HeadsFirstCausal))?;
+    let (scale, cap) = (Some(args.value("scale")?).filter(|scale| *scale != 0.0), args.value("cap")?);
+    Ok(Launch::new(move |cpu| {
+        let rule = match (form, &beside) {
+            (Form::Masked, Some(mask)) => Rule::Added(mask),
+            (Form::Sinks, Some(sinks)) => Rule::Sinks(sinks),
+            (Form::SoftCap, _) => Rule::SoftCap(cap),
+            (Form::Causal | Form::HeadsFirstCausal, _) => Rule::Causal,
+            _ => Rule::All,
+        };
+        kernel(cpu, [&q, &k, &v], &mut y, shape, rule, scale);
+    }))
+}
