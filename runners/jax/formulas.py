@@ -209,6 +209,53 @@ offer("rope.cached", cached_rope)
 offer("rope.interleaved-cached", partial(cached_rope, interleaved=True))
 
 
+def lower_right(seq: int, kv: int):
+    """What each of the last queries sees of the keys: `is_causal` counts from the first."""
+    return jnp.tri(seq, kv, kv - seq, dtype=bool)
+
+
+def attention(q, k, v, bias=None, *, scale, causal=False, heads_first=False):
+    """jax.nn.dot_product_attention."""
+    if heads_first:
+        q, k, v = (jnp.swapaxes(x, 1, 2) for x in (q, k, v))
+    y = jax.nn.dot_product_attention(
+        q,
+        k,
+        v,
+        bias=None if bias is None else bias[None, None],
+        mask=lower_right(q.shape[1], k.shape[1])[None, None] if causal else None,
+        scale=scale or None,
+    )
+    if bias is not None:
+        is_hopeless = jnp.isneginf(bias).all(-1)[None, :, None, None]
+        y = jnp.where(is_hopeless, 0, y)
+    return jnp.swapaxes(y, 1, 2) if heads_first else y
+
+
+def attention_of_scores(q, k, v, sinks=None, *, scale, cap=0.0):
+    """Product, scale, softmax of what is seen and of sinks, product."""
+    batch, seq, heads, dim = q.shape
+    kv, kv_heads = k.shape[1:3]
+    q = q.reshape(batch, seq, kv_heads, heads // kv_heads, dim)
+    scores = jnp.einsum("bsghd,btgd->bghst", q, k, precision="highest") * (scale or dim**-0.5)
+    if cap:
+        scores = jnp.tanh(scores / cap) * cap
+    scores = jnp.where(lower_right(seq, kv), scores, -jnp.inf)
+    if sinks is not None:
+        sink = jnp.broadcast_to(sinks.reshape(1, kv_heads, -1, 1, 1), (*scores.shape[:-1], 1))
+        scores = jnp.concatenate((scores, sink), -1)
+    p = jax.nn.softmax(scores, axis=-1)[..., :kv]
+    return jnp.einsum("bghst,btgd->bsghd", p, v, precision="highest")
+
+
+offer("attention attention.masked", attention, params=["scale"])
+offer("attention.causal", partial(attention, causal=True), params=["scale"])
+offer("attention.heads-first", partial(attention, heads_first=True), params=["scale"])
+offer("attention.heads-first-causal", partial(attention, causal=True, heads_first=True), params=["scale"])
+offer("attention.sinks", attention_of_scores, params=["scale"])
+offer("attention.soft-cap", attention_of_scores, params=["scale", "cap"])
+
+
 def product(a, b, axis: int):
     """jax.lax.dot_general with sums in i32, or in f32 at least."""
     sums = jnp.int32 if a.dtype == jnp.int8 else jnp.promote_types(a.dtype, jnp.float32)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from common import runner  # before numpy: this binds the clock
 
 # isort: split
+import attention
 import elementwise
 import movement
 import norms
@@ -19,7 +20,7 @@ import products
 import reductions
 import rope
 
-MODULES = [elementwise, movement, reductions, norms, rope, products]
+MODULES = [elementwise, movement, reductions, norms, rope, attention, products]
 
 if __name__ == "__main__":
     runner.serve()

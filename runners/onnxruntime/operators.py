@@ -266,6 +266,37 @@ def cached_rope(job: Job):
     )
 
 
+@offer("attention attention.masked attention.heads-first", ["f32"], params=["scale"])
+def attention(job: Job):
+    """Attention."""
+    return attention_graph(job)
+
+
+@offer("attention.causal attention.heads-first-causal", ["f32"], params=["scale"], requires="kv == seq")
+def causal_attention(job: Job):
+    """Attention, which counts from the first key."""
+    return attention_graph(job, is_causal=1)
+
+
+@offer("attention.soft-cap", ["f32"], params=["scale", "cap"], requires="kv == seq")
+def capped_attention(job: Job):
+    """Attention with a soft cap, which counts from the first key."""
+    return attention_graph(job, is_causal=1, softcap=job.params["cap"])
+
+
+def attention_graph(job: Job, **how) -> Graph:
+    """Attention of whole heads, or of heads beside each other."""
+    if job.params["scale"]:
+        how["scale"] = job.params["scale"]
+    shapes = {}
+    if not job.variant.startswith("heads-first"):
+        for tensor in (*job.inputs[:3], job.outputs[0]):
+            batch, length, heads, dim = tensor.shape
+            shapes[tensor.name] = [batch, length, heads * dim]
+        how |= {"q_num_heads": job.inputs[0].shape[2], "kv_num_heads": job.inputs[1].shape[2]}
+    return Graph([node("Attention", *names(job), **how)], shapes=shapes)
+
+
 @offer("matmul", [*FLOATS, "i8"])
 def matmul(job: Job):
     """Gemm with B transposed; Transpose and MatMulInteger for i8."""

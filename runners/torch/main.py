@@ -14,12 +14,13 @@ from __future__ import annotations
 from common import runner  # before torch: this binds the clock
 
 # isort: split
+import attention
 import elementwise
 import functions
 import movement
 import products
 
-MODULES = [elementwise, movement, functions, products]
+MODULES = [elementwise, movement, functions, attention, products]
 
 if __name__ == "__main__":
     runner.serve()

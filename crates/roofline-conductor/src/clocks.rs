@@ -124,33 +124,33 @@ pub fn hold(
     Ok(Held { wall, cpu })
 }
 
-/// Shares of its time that a launch could claim too little before visits showed it: by these visits, and by any number.
+/// Shares of its time that a launch could claim too little before visits showed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
+    /// About as much in all visits or, where claims are held, only where few launches are asked for.
     pub now: f64,
+    /// As much in all visits.
+    pub in_all: f64,
+    /// The same, whatever the number of visits.
     pub at_best: f64,
 }
 
-/// The room of a lane: about as much in all its visits or, where `holds_claims`, only where few launches are asked for.
-/// `None` where there are too few visits.
+/// The room of a lane; `None` where there are too few visits. `holds_claims` where those for few launches are held.
 pub fn room(account: &Account, shape: Shape, cpu_tells: bool, holds_claims: bool) -> Option<Room> {
     let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
     let claim = median(&claims)?;
     let rooms = |clock: &'static Clock| {
         slopes(account, clock, shape).into_iter().flatten().map(move |slope| slope.room(clock, claim))
     };
-    let least = |one: Room, other: Room| Room {
-        now: one.now.min(other.now),
-        at_best: one.at_best.min(other.at_best),
-    };
-    let of_all = clocks(cpu_tells).flat_map(rooms).reduce(least)?;
+    let least = |(now, best): (f64, f64), other: (f64, f64)| (now.min(other.0), best.min(other.1));
+    let (in_all, at_best) = clocks(cpu_tells).flat_map(rooms).reduce(least)?;
     let [twice, many] = [&account.among_twice, &account.among_many].map(|among| {
         let half = t_interval(among, ALPHA).filter(|_| among.len() >= FEWEST_SETS)?.half;
         Some(1.0 - (-MOST_MORE.max(SURELY_MORE + half)).exp())
     });
     let of_few = twice.into_iter().chain(many.filter(|_| cpu_tells)).reduce(f64::min);
-    let now = of_few.filter(|_| holds_claims).map_or(of_all.now, |of_few| of_few.max(of_all.now));
-    Some(Room { now, ..of_all })
+    let now = of_few.filter(|_| holds_claims).map_or(in_all, |of_few| of_few.max(in_all));
+    Some(Room { now, in_all, at_best })
 }
 
 fn clocks(cpu_tells: bool) -> impl Iterator<Item = &'static Clock> {
@@ -287,13 +287,13 @@ impl Slope {
 
     /// Share of a launch that a claim could lack before [`Slope::judge`] refuses it, if visits spread as these do, and if
     /// they did not.
-    fn room(&self, clock: &Clock, claim: f64) -> Room {
+    fn room(&self, clock: &Clock, claim: f64) -> (f64, f64) {
         let lacks = |spread: f64| {
             let least = (clock.least / (1.0 - clock.least) * claim).max(clock.sure * claim + spread);
             let lacking = self.slack + least;
             lacking / (claim + lacking)
         };
-        Room { now: lacks(self.hidden - self.for_sure), at_best: lacks(0.0) }
+        (lacks(self.hidden - self.for_sure), lacks(0.0))
     }
 }
 

@@ -87,7 +87,8 @@ fn every_offer_launches() {
     for offer in &hello.offers {
         for dtype in &offer.dtypes {
             let (operation, _) = parse_form(&offer.operation).unwrap();
-            let sizes = operation.axes.iter().zip([6, 10, 8, 4]);
+            let needed = operation.axes.iter().filter(|axis| axis.usual.is_none());
+            let sizes = needed.zip([6, 10, 8, 4]);
             let axes: Vec<String> = sizes.map(|(axis, size)| format!("{}={size}", axis.name)).collect();
             let case: Case = format!("{}/{dtype}/{}", offer.operation, axes.join(",")).parse().unwrap();
             let tensors = (case.operation.tensors)(&case);
