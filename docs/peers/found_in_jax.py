@@ -6,11 +6,14 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 
+# Otherwise f64 is f32 from the start.
+jax.config.update("jax_enable_x64", True)
 
-def found(operation, function):
-    """Offers a compiled function of arrays in f32."""
 
-    @implementation(operation, dtypes=["f32"], name=operation.replace(".", "-"), output="fresh")
+def found(operation, function, dtypes=("f32",)):
+    """Offers a compiled function of arrays."""
+
+    @implementation(operation, dtypes=dtypes, name=operation.replace(".", "-"), output="fresh")
     def prepare(job):
         inputs, compiled = job.arrays()[: len(job.inputs)], jax.jit(function)
         return lambda: np.asarray(compiled(*inputs))
@@ -21,3 +24,4 @@ def found(operation, function):
 found("max", lambda x: jnp.max(x, axis=1))
 found("layer-norm.plain", lambda x: jax.nn.standardize(x, axis=1, epsilon=1e-5))
 found("softmax", lambda x: jax.nn.softmax(x, axis=1))
+found("attention", jax.nn.dot_product_attention, ["f64"])

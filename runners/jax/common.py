@@ -52,10 +52,10 @@ def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str 
             )(lambda job: prepare(job, rounded_once(job, formula, widen, params)))
 
 
-def offer_flushing(operations: str, formula) -> None:
+def offer_flushing(operations: str, formula, dtypes=("f64", "f32", "bf16"), params=()) -> None:
     """Offers a formula whose small results are denormal numbers, which XLA takes for zero; in f32, those of f16 are not."""
-    offer(operations, formula, ["f64", "f32", "bf16"], requires="flushes denormals")
-    offer(operations, formula, ["f16"])
+    offer(operations, formula, list(dtypes), requires="flushes denormals", params=params)
+    offer(operations, formula, ["f16"], params=params)
 
 
 def rounded_once(job: Job, formula, widen: bool, params=()):

@@ -232,28 +232,38 @@ def attention(q, k, v, bias=None, *, scale, causal=False, heads_first=False):
     return jnp.swapaxes(y, 1, 2) if heads_first else y
 
 
-def attention_of_scores(q, k, v, sinks=None, *, scale, cap=0.0):
-    """Product, scale, softmax of what is seen and of sinks, product."""
+def attention_by_steps(q, k, v, beside=None, *, scale, cap=0.0, causal=False, heads_first=False, sinks=False):
+    """Product, scale, softmax of what is seen, product."""
+    if heads_first:
+        q, k, v = (jnp.swapaxes(x, 1, 2) for x in (q, k, v))
     batch, seq, heads, dim = q.shape
     kv, kv_heads = k.shape[1:3]
-    q = q.reshape(batch, seq, kv_heads, heads // kv_heads, dim)
-    scores = jnp.einsum("bsghd,btgd->bghst", q, k, precision="highest") * (scale or dim**-0.5)
+    grouped = q.reshape(batch, seq, kv_heads, heads // kv_heads, dim)
+    scores = jnp.einsum("bsghd,btgd->bghst", grouped, k, precision="highest") * (scale or dim**-0.5)
     if cap:
         scores = jnp.tanh(scores / cap) * cap
-    scores = jnp.where(lower_right(seq, kv), scores, -jnp.inf)
-    if sinks is not None:
-        sink = jnp.broadcast_to(sinks.reshape(1, kv_heads, -1, 1, 1), (*scores.shape[:-1], 1))
-        scores = jnp.concatenate((scores, sink), -1)
-    p = jax.nn.softmax(scores, axis=-1)[..., :kv]
-    return jnp.einsum("bghst,btgd->bsghd", p, v, precision="highest")
+    if causal:
+        scores = jnp.where(lower_right(seq, kv), scores, -jnp.inf)
+    if sinks:
+        sink = jnp.broadcast_to(beside.reshape(1, kv_heads, -1, 1, 1), (*scores.shape[:-1], 1))
+        p = jax.nn.softmax(jnp.concatenate((scores, sink), -1), axis=-1)[..., :kv]
+    else:
+        p = jax.nn.softmax(scores, axis=-1) if beside is None else masked_softmax(scores + beside)
+    y = jnp.einsum("bghst,btgd->bsghd", p, v, precision="highest").reshape(q.shape)
+    return jnp.swapaxes(y, 1, 2) if heads_first else y
 
 
-offer("attention attention.masked", attention, params=["scale"])
-offer("attention.causal", partial(attention, causal=True), params=["scale"])
-offer("attention.heads-first", partial(attention, heads_first=True), params=["scale"])
-offer("attention.heads-first-causal", partial(attention, causal=True, heads_first=True), params=["scale"])
-offer("attention.sinks", attention_of_scores, params=["scale"])
-offer("attention.soft-cap", attention_of_scores, params=["scale", "cap"])
+# `jax.nn.dot_product_attention` takes its softmax in f32, in f64 too.
+for form, how in {
+    "attention attention.masked": {},
+    "attention.causal": {"causal": True},
+    "attention.heads-first": {"heads_first": True},
+    "attention.heads-first-causal": {"causal": True, "heads_first": True},
+}.items():
+    offer_flushing(form, partial(attention, **how), ["f32", "bf16"], params=["scale"])
+    offer(form, partial(attention_by_steps, **how), ["f64"], requires="flushes denormals", params=["scale"])
+offer_flushing("attention.sinks", partial(attention_by_steps, causal=True, sinks=True), params=["scale"])
+offer_flushing("attention.soft-cap", partial(attention_by_steps, causal=True), params=["scale", "cap"])
 
 
 def product(a, b, axis: int):
