@@ -32,8 +32,8 @@ notes = {"jaxlib": jax.lib.__version__} | {name: gpu.device_kind for name, gpu i
 runner = Runner("jax", jax.__version__, ["cpu", *GPUS], notes)
 
 
-def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str = "", params=()):
-    """Offers a formula over arrays, and over parameters by name, for operations named between spaces.
+def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str = "", params=(), sizes=()):
+    """Offers a formula over arrays, and over parameters and sizes by name, for operations named between spaces.
 
     With `widen` its arrays are in f32 at least. What it returns is rounded once, to the output's type.
     """
@@ -49,18 +49,18 @@ def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str 
                 devices=[device],
                 requires=requires,
                 params=params,
-            )(lambda job: prepare(job, rounded_once(job, formula, widen, params)))
+            )(lambda job: prepare(job, rounded_once(job, formula, widen, (*params, *sizes))))
 
 
-def offer_flushing(operations: str, formula, dtypes=("f64", "f32", "bf16"), params=()) -> None:
+def offer_flushing(operations: str, formula, dtypes=("f64", "f32", "bf16"), **more) -> None:
     """Offers a formula whose small results are denormal numbers, which XLA takes for zero; in f32, those of f16 are not."""
-    offer(operations, formula, list(dtypes), requires="flushes denormals", params=params)
-    offer(operations, formula, ["f16"], params=params)
+    offer(operations, formula, list(dtypes), requires="flushes denormals", **more)
+    offer(operations, formula, ["f16"], **more)
 
 
-def rounded_once(job: Job, formula, widen: bool, params=()):
-    """The formula with its parameters, and with what surrounds it."""
-    chosen = {name: job.params[name] for name in params}
+def rounded_once(job: Job, formula, widen: bool, names=()):
+    """The formula with its parameters and sizes, and with what surrounds it."""
+    chosen = {name: job.params.get(name, job.axes.get(name)) for name in names}
     outputs = [(tensor.shape, tensor.array().dtype) for tensor in job.outputs]
 
     def run(*arrays):

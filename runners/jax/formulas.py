@@ -209,12 +209,12 @@ offer("rope.cached", cached_rope)
 offer("rope.interleaved-cached", partial(cached_rope, interleaved=True))
 
 
-def lower_right(seq: int, kv: int):
+def lower_right(seq: int, kv: int, window: int):
     """What each of the last queries sees of the keys: `is_causal` counts from the first."""
-    return jnp.tri(seq, kv, kv - seq, dtype=bool)
+    return jnp.tri(seq, kv, kv - seq, dtype=bool) & ~jnp.tri(seq, kv, kv - seq - (window or kv), dtype=bool)
 
 
-def attention(q, k, v, bias=None, *, scale, causal=False, heads_first=False):
+def attention(q, k, v, bias=None, *, scale, causal=False, heads_first=False, window=0):
     """jax.nn.dot_product_attention."""
     if heads_first:
         q, k, v = (jnp.swapaxes(x, 1, 2) for x in (q, k, v))
@@ -223,7 +223,7 @@ def attention(q, k, v, bias=None, *, scale, causal=False, heads_first=False):
         k,
         v,
         bias=None if bias is None else bias[None, None],
-        mask=lower_right(q.shape[1], k.shape[1])[None, None] if causal else None,
+        mask=lower_right(q.shape[1], k.shape[1], window)[None, None] if causal else None,
         scale=scale or None,
     )
     if bias is not None:
@@ -232,7 +232,9 @@ def attention(q, k, v, bias=None, *, scale, causal=False, heads_first=False):
     return jnp.swapaxes(y, 1, 2) if heads_first else y
 
 
-def attention_by_steps(q, k, v, beside=None, *, scale, cap=0.0, causal=False, heads_first=False, sinks=False):
+def attention_by_steps(
+    q, k, v, beside=None, *, scale, cap=0.0, causal=False, heads_first=False, sinks=False, window=0
+):
     """Product, scale, softmax of what is seen, product."""
     if heads_first:
         q, k, v = (jnp.swapaxes(x, 1, 2) for x in (q, k, v))
@@ -243,7 +245,7 @@ def attention_by_steps(q, k, v, beside=None, *, scale, cap=0.0, causal=False, he
     if cap:
         scores = jnp.tanh(scores / cap) * cap
     if causal:
-        scores = jnp.where(lower_right(seq, kv), scores, -jnp.inf)
+        scores = jnp.where(lower_right(seq, kv, window), scores, -jnp.inf)
     if sinks:
         sink = jnp.broadcast_to(beside.reshape(1, kv_heads, -1, 1, 1), (*scores.shape[:-1], 1))
         p = jax.nn.softmax(jnp.concatenate((scores, sink), -1), axis=-1)[..., :kv]
@@ -262,8 +264,12 @@ for form, how in {
 }.items():
     offer_flushing(form, partial(attention, **how), ["f32", "bf16"], params=["scale"])
     offer(form, partial(attention_by_steps, **how), ["f64"], requires="flushes denormals", params=["scale"])
+windowed = {"params": ["scale"], "sizes": ["window"]}
+offer_flushing("window-attention", partial(attention, causal=True), ["f32", "bf16"], **windowed)
+steps = partial(attention_by_steps, causal=True)
+offer("window-attention", steps, ["f64"], requires="flushes denormals", **windowed)
 offer_flushing("attention.sinks", partial(attention_by_steps, causal=True, sinks=True), params=["scale"])
-offer_flushing("attention.soft-cap", partial(attention_by_steps, causal=True), params=["scale", "cap"])
+offer_flushing("attention.soft-cap", steps, params=["scale", "cap"])
 
 
 def product(a, b, axis: int):

@@ -6,6 +6,7 @@ import numpy as np
 from common import Job, accumulator, offer, scratch
 
 
+@offer("matmul", "window-attention", params=["scale"])
 @offer(
     "matmul",
     "attention attention.causal attention.masked attention.sinks attention.soft-cap attention.heads-first "
@@ -22,10 +23,15 @@ def attention(job: Job):
     kv_heads, kv = k.shape[1:3]
     grouped = (batch, kv_heads, heads // kv_heads)
     # Heads of queries beside the heads of keys that they look at.
-    wide = [scratch(job, (*grouped, seq, dim), dtype), *(scratch(job, (batch, kv_heads, 1, kv, dim), dtype) for _ in "kv")]
+    wide = [scratch(job, (*grouped, seq, dim), dtype)]
+    wide += [scratch(job, (batch, kv_heads, 1, kv, dim), dtype) for _ in "kv"]
     scores, result = scratch(job, (*grouped, seq, kv), dtype), scratch(job, (*grouped, seq, dim), dtype)
-    scale, cap = job.params["scale"] or dim**-0.5, job.params["cap"]
-    hidden = None if job.variant in ("", "masked", "heads-first") else ~np.tri(seq, kv, kv - seq, dtype=bool)
+    scale, cap = job.params["scale"] or dim**-0.5, job.params.get("cap")
+    hidden = None
+    if job.operation == "window-attention":
+        hidden = ~np.tri(seq, kv, kv - seq, dtype=bool) | np.tri(seq, kv, kv - seq - job.axes["window"], dtype=bool)
+    elif job.variant not in ("", "masked", "heads-first"):
+        hidden = ~np.tri(seq, kv, kv - seq, dtype=bool)
 
     def run():
         np.copyto(wide[0].reshape(q.shape), q)

@@ -10,31 +10,32 @@ from torch.nn import functional
 
 
 @cache
-def lower_right(seq: int, kv: int, device: torch.device) -> torch.Tensor:
+def lower_right(seq: int, kv: int, window: int, device: torch.device) -> torch.Tensor:
     """What each of the last queries sees of more keys: `is_causal` counts from the first."""
-    return torch.ones(seq, kv, dtype=torch.bool, device=device).tril(kv - seq)
+    return torch.ones(seq, kv, dtype=torch.bool, device=device).tril(kv - seq).triu(kv - seq - window + 1)
 
 
-def attention(q, k, v, mask=None, *, scale, causal=False, heads_first=False):
+def attention(q, k, v, mask=None, *, scale, causal=False, heads_first=False, window=0):
     """torch.nn.functional.scaled_dot_product_attention."""
     if not heads_first:
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
     seq, kv = q.shape[2], k.shape[2]
-    if causal and seq != kv:
-        mask = lower_right(seq, kv, q.device)
+    is_plain = seq == kv and (not window or window >= kv)
+    if causal and not is_plain:
+        mask = lower_right(seq, kv, window or kv, q.device)
     y = functional.scaled_dot_product_attention(
         q,
         k,
         v,
         attn_mask=mask,
-        is_causal=causal and seq == kv,
+        is_causal=causal and is_plain,
         scale=scale or None,
         enable_gqa=q.shape[1] != k.shape[1],
     )
     return y if heads_first else y.transpose(1, 2)
 
 
-def steps(q, k, v, beside=None, *, scale, cap=0.0, causal=False, heads_first=False, sinks=False):
+def steps(q, k, v, beside=None, *, scale, cap=0.0, causal=False, heads_first=False, sinks=False, window=0):
     """Product, scale, mask, softmax, product."""
     if not heads_first:
         q, k, v = (x.transpose(1, 2) for x in (q, k, v))
@@ -45,7 +46,7 @@ def steps(q, k, v, beside=None, *, scale, cap=0.0, causal=False, heads_first=Fal
     if cap:
         scores = torch.tanh(scores / cap) * cap
     if causal:
-        scores = scores.masked_fill(~lower_right(seq, kv, q.device), -torch.inf)
+        scores = scores.masked_fill(~lower_right(seq, kv, window or kv, q.device), -torch.inf)
     if sinks:
         sink = beside.reshape(1, kv_heads, -1, 1, 1).expand(*scores.shape[:-1], 1)
         p = torch.softmax(torch.cat((scores, sink), -1), -1)[..., :-1]
@@ -67,5 +68,13 @@ for form, how in {
     "attention.heads-first-causal": {"causal": True, "heads_first": True},
 }.items():
     offer(form, partial(attention, **how), eager=EAGER, formula=partial(steps, **how), params=["scale"])
+offer(
+    "window-attention",
+    partial(attention, causal=True),
+    eager=EAGER,
+    formula=partial(steps, causal=True),
+    params=["scale"],
+    sizes=["window"],
+)
 offer("attention.sinks", partial(steps, causal=True, sinks=True), eager=[], params=["scale"])
 offer("attention.soft-cap", partial(steps, causal=True), eager=[], params=["scale", "cap"])

@@ -17,11 +17,13 @@ def offer(
     scalar=False,
     formula=None,
     params=(),
+    sizes=(),
     narrow_params=None,
     devices=ANYWHERE,
     requires="",
 ):
-    """Offers a function of an operation's inputs, and of its parameters by name, for operations named between spaces.
+    """Offers a function of an operation's inputs, and of its parameters and `sizes` by name, for operations named between
+    spaces.
 
     `torch/eager` is the function as it is, for the types in `eager` that it is right for, and on `devices`. With `out` it
     writes into the given memory: `True` where the function takes `out=`, else another function that does; `scalar` says
@@ -33,15 +35,15 @@ def offer(
     out, steps = function if out is True else out, formula or function
     ways = {}
     if eager and out:
-        ways["eager"] = f"{named(function)} into the output", in_place(out, scalar, params), eager, devices
+        ways["eager"] = f"{named(function)} into the output", in_place(out, scalar, (*params, *sizes)), eager, devices
     elif eager:
-        ways["eager"] = f"{named(function)}, which has no `out`", returned(function, params), eager, devices
+        ways["eager"] = f"{named(function)}, which has no `out`", returned(function, (*params, *sizes)), eager, devices
     is_whole = eager is FLOATS and devices is ANYWHERE and narrow_params is None
     if formula is not False and not is_whole:
         about = f"{named(steps)}, a function of torch for each step, in f32 at least"
-        ways["formula"] = about, step_by_step(steps, params), FLOATS, ANYWHERE
+        ways["formula"] = about, step_by_step(steps, (*params, *sizes)), FLOATS, ANYWHERE
     about = f"torch.compile of {named(steps)}, in f32 at least"
-    ways["compile"] = about, compiled(steps, params), FLOATS, ANYWHERE
+    ways["compile"] = about, compiled(steps, (*params, *sizes)), FLOATS, ANYWHERE
     for operation in operations.split():
         for way, (about, prepare, dtypes, where) in ways.items():
             add = partial(
@@ -105,9 +107,9 @@ def warmed(job: Job, call):
     return call
 
 
-def chosen(job: Job, params) -> dict[str, float]:
-    """The parameters that a function takes."""
-    return {name: job.params[name] for name in params}
+def chosen(job: Job, names) -> dict[str, float]:
+    """The parameters and sizes that a function takes."""
+    return {name: job.params.get(name, job.axes.get(name)) for name in names}
 
 
 # One a function: shapes that it has seen before are not compiled again.

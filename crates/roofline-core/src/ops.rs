@@ -58,6 +58,7 @@ pub mod sub;
 pub mod sum;
 pub mod tanh;
 pub mod transpose;
+pub mod window_attention;
 
 use crate::nearest::nearest;
 use crate::operation::Operation;
@@ -119,6 +120,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &rope_tables::OPERATION,
     &batch_norm::OPERATION,
     &attention::OPERATION,
+    &window_attention::OPERATION,
     &matmul::OPERATION,
 ];
 

@@ -8,7 +8,9 @@ use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::number::{Counts, Number};
 use crate::operation::family::whole::{self, All, Whole};
-use crate::operation::{Axis, Judged, Mutant, Operation, Param, Problem, RateUnit, Reach, Variant, Wrong};
+use crate::operation::{
+    Axis, Judged, Mutant, Operation, Param, Problem, RateUnit, Reach, Variant, Work, Wrong,
+};
 use crate::precision::Precision;
 use crate::tensor::{Content, Tensor};
 use std::ops::Range;
@@ -32,32 +34,14 @@ pub const OPERATION: Operation = Operation {
             about: "the same, and a query sees the keys up to its own place",
         },
     ],
-    axes: &[
-        Axis::new("batch", "sequences").usually(1),
-        Axis::new("seq", "queries of a sequence"),
-        Axis::new("kv", "keys and values of a sequence").usually_as("seq"),
-        Axis::new("heads", "heads of queries"),
-        Axis::new("kv-heads", "heads of keys and values").usually_as("heads"),
-        Axis::new("dim", "length of a head"),
-    ],
+    axes: &[BATCH, SEQ, KV, HEADS, KV_HEADS, DIM],
     params: &[SCALE, CAP],
     precisions: PRECISIONS,
     fills: Fill::FINITE,
     rate: RateUnit::Flops,
-    legal: "kv >= seq, heads % kv-heads == 0",
+    legal: LEGAL,
     tensors,
-    work: |case| {
-        let Layout { batch, seq, heads, dim, .. } = Layout::of(case);
-        let pairs: usize = (0..seq).map(|i| sees(case, i).len()).sum();
-        let pair = Counts {
-            multiply_adds: 2 * dim as u64,
-            simple: 4,
-            special: 1 + u64::from(case.variant == "soft-cap"),
-        };
-        let mut work = whole::work(case, pair, (batch * heads * pairs) as u64);
-        work.simple += (batch * seq * heads * (dim + 1)) as u64;
-        work
-    },
+    work: |case| work(case, sees),
     judged: judged(|all, _, wanted| attended(all, wanted, RIGHT)),
     mutants: &[
         mutant("scale forgotten", Fill::Normal, |all, _, wanted| {
@@ -120,6 +104,16 @@ pub const OPERATION: Operation = Operation {
     ],
 };
 
+pub(super) const BATCH: Axis = Axis::new("batch", "sequences").usually(1);
+pub(super) const SEQ: Axis = Axis::new("seq", "queries of a sequence");
+pub(super) const KV: Axis = Axis::new("kv", "keys and values of a sequence").usually_as("seq");
+pub(super) const HEADS: Axis = Axis::new("heads", "heads of queries");
+pub(super) const KV_HEADS: Axis = Axis::new("kv-heads", "heads of keys and values").usually_as("heads");
+pub(super) const DIM: Axis = Axis::new("dim", "length of a head");
+
+/// Queries are the last of the sequence, and groups of heads are whole.
+pub(super) const LEGAL: &str = "kv >= seq, heads % kv-heads == 0";
+
 pub(super) const SCALE: Param = Param {
     name: "scale",
     about: "factor of the products; 0 is 1 / sqrt(dim)",
@@ -156,12 +150,12 @@ fn most(case: &Case) -> f64 {
 
 /// Where things lie.
 #[derive(Clone, Copy)]
-struct Layout {
+pub(super) struct Layout {
     batch: usize,
     seq: usize,
     kv: usize,
     heads: usize,
-    kv_heads: usize,
+    pub kv_heads: usize,
     dim: usize,
     is_heads_first: bool,
 }
@@ -210,11 +204,24 @@ impl Layout {
     }
 }
 
+/// Two products, a softmax between them, of the pairs that see each other.
+pub(super) fn work(case: &Case, sees: Sees) -> Work {
+    let Layout { batch, seq, heads, dim, .. } = Layout::of(case);
+    let pairs: usize = (0..seq).map(|i| sees(case, i).len()).sum();
+    let special = 1 + u64::from(case.variant == "soft-cap");
+    let pair = Counts { multiply_adds: 2 * dim as u64, simple: 4, special };
+    let mut work = whole::work(case, pair, (batch * heads * pairs) as u64);
+    work.simple += (batch * seq * heads * (dim + 1)) as u64;
+    work
+}
+
+/// Keys that a query sees, by its number.
+pub(super) type Sees = fn(&Case, usize) -> Range<usize>;
+
 fn is_causal(case: &Case) -> bool {
     !matches!(case.variant, "" | "masked" | "heads-first")
 }
 
-/// Keys that query number `i` sees.
 fn sees(case: &Case, i: usize) -> Range<usize> {
     let (seq, kv) = (case.axis("seq"), case.axis("kv"));
     0..if is_causal(case) { i + kv - seq + 1 } else { kv }
@@ -227,7 +234,7 @@ fn scale(case: &Case) -> f64 {
     }
 }
 
-fn tensors(case: &Case) -> Vec<Tensor> {
+pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
     let layout = Layout::of(case);
     let (dtype, dim) = (case.dtype(), layout.dim as f64);
     let limit = (most(case) / (dim * scale(case))).sqrt();
@@ -252,7 +259,7 @@ fn tensors(case: &Case) -> Vec<Tensor> {
 }
 
 const fn judged(formula: whole::Formula) -> Judged {
-    Judged::Whole(Whole { formula, reach })
+    Judged::Whole(Whole { formula, reach: |problem, tensor, element| reach(problem, tensor, element, sees) })
 }
 
 const fn mutant(name: &'static str, fill: Fill, formula: whole::Formula) -> Mutant {
@@ -265,24 +272,27 @@ const fn of(of: fn(&Case) -> bool, name: &'static str, formula: whole::Formula) 
 
 /// How a kernel goes about it: what mutants change.
 #[derive(Clone, Copy)]
-struct How {
-    sees: fn(&Case, usize) -> Range<usize>,
+pub(super) struct How {
+    pub sees: Sees,
     /// The head of keys that a head of queries looks at.
-    head: fn(&Layout, usize) -> usize,
-    score: for<'a> fn(&All<'a>, Number<'a>) -> Number<'a>,
-    masked: bool,
-    pivot: for<'a> fn(&All<'a>, Number<'a>) -> Number<'a>,
+    pub head: fn(&Layout, usize) -> usize,
+    pub score: for<'a> fn(&All<'a>, Number<'a>) -> Number<'a>,
+    pub masked: bool,
+    pub pivot: for<'a> fn(&All<'a>, Number<'a>) -> Number<'a>,
     /// What probabilities are divided by: of powers, and the power of a sink where there is one.
-    over: for<'a> fn(&All<'a>, &[Number<'a>], Option<Number<'a>>) -> Number<'a>,
+    pub over: for<'a> fn(&All<'a>, &[Number<'a>], Option<Number<'a>>) -> Number<'a>,
 }
 
-const RIGHT: How = How {
+pub(super) const RIGHT: How = How {
     sees,
     head: |layout, head| head / layout.group(),
     score: |all, product| {
         let score = product * scale(all.case());
+        if all.variant() != "soft-cap" {
+            return score;
+        }
         let cap = all.case().param("cap");
-        if all.variant() == "soft-cap" { (score / cap).tanh() * cap } else { score }
+        (score / cap).tanh() * cap
     },
     masked: true,
     pivot: |_, most| most,
@@ -290,7 +300,7 @@ const RIGHT: How = How {
 };
 
 /// The wanted elements, a head of a query at a time.
-fn attended<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
+pub(super) fn attended<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
     let layout = Layout::of(all.case());
     let mut attended = Vec::with_capacity(wanted.len());
     for of_query in wanted.chunk_by(|one, next| one / layout.dim == next / layout.dim) {
@@ -331,7 +341,7 @@ fn attended<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
 }
 
 /// A query reaches its own head, a key those of its group that see it, a value the same at its place.
-fn reach(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
+pub(super) fn reach(problem: &Problem, tensor: usize, element: usize, sees: Sees) -> Vec<Reach> {
     let layout = Layout::of(problem.case);
     let whole = |at| Reach { output: 0, first: layout.query(at), step: 1, count: layout.dim };
     let all = |queries: Range<usize>, heads: Range<usize>, batches: Range<usize>| {

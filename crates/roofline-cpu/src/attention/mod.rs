@@ -1,4 +1,4 @@
-//! `attention`: each query's mean of the values, weighted by the softmax of its products with the keys.
+//! `attention`, and `window-attention` to the last keys alone: each query's mean of the values, weighted by the softmax of its products with the keys.
 //!
 //! Heads of queries share the heads of keys and values in groups of neighbours, and the last query stands at the last
 //! key. bf16 and f16 are computed in f32, probabilities too.
@@ -29,6 +29,8 @@ pub const LADDER: &[Implementation] = &[
     parallel("attention.heads-first", floats!(prepare, Form::HeadsFirst, parallel::attention)),
     plain("attention.heads-first-causal", floats!(prepare, Form::HeadsFirstCausal, plain::attention)),
     parallel("attention.heads-first-causal", floats!(prepare, Form::HeadsFirstCausal, parallel::attention)),
+    plain("window-attention", floats!(prepare, Form::Window, plain::attention)).params(&["scale"]),
+    parallel("window-attention", floats!(prepare, Form::Window, parallel::attention)).params(&["scale"]),
 ];
 
 const fn plain(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
@@ -110,6 +112,8 @@ pub enum Rule<'a, T> {
     All,
     /// Those up to the query's own place.
     Causal,
+    /// So many of those, the last.
+    Window(usize),
     /// Every key, with a mask \[seq, kv\] added; a query of whose mask all is −∞ has zeros.
     Added(&'a [T]),
     /// Causal; what \[heads\] are the logarithms of is added to what probabilities are divided by.
@@ -128,6 +132,7 @@ enum Form {
     SoftCap,
     HeadsFirst,
     HeadsFirstCausal,
+    Window,
 }
 
 type Attention<T> = fn(&Cpu, [&[T]; 3], &mut [T], Heads, Rule<'_, T>, Option<f64>);
@@ -144,12 +149,15 @@ fn prepare<'a, T: Datum>(
         _ => None,
     };
     let shape = Heads::of(&args, matches!(form, Form::HeadsFirst | Form::HeadsFirstCausal))?;
-    let (scale, cap) = (Some(args.value("scale")?).filter(|scale| *scale != 0.0), args.value("cap")?);
+    let scale = Some(args.value("scale")?).filter(|scale| *scale != 0.0);
+    let cap = if form == Form::SoftCap { args.value("cap")? } else { 0.0 };
+    let window = if form == Form::Window { args.axis("window")? } else { 0 };
     Ok(Launch::new(move |cpu| {
         let rule = match (form, &beside) {
             (Form::Masked, Some(mask)) => Rule::Added(mask),
             (Form::Sinks, Some(sinks)) => Rule::Sinks(sinks),
             (Form::SoftCap, _) => Rule::SoftCap(cap),
+            (Form::Window, _) => Rule::Window(window),
             (Form::Causal | Form::HeadsFirstCausal, _) => Rule::Causal,
             _ => Rule::All,
         };

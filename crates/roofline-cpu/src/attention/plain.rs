@@ -3,6 +3,7 @@
 use super::{Heads, Rule};
 use crate::scratch::Scratch;
 use crate::{Cpu, Float, Real, Scalar};
+use std::ops::Range;
 
 /// The values of `v` weighted by the softmax of `scale` · q · k; 1 / √dim where no scale is given.
 ///
@@ -44,13 +45,14 @@ pub(super) fn attend<T: Scalar>(
     for (row, (q, y)) in q.zip(y.chunks_mut(dim)).enumerate() {
         let [batch, i, head] = shape.place(first + row);
         let key = |j| shape.key(batch, head, j);
-        let scores = &mut scores[..seen(shape, &rule, i)];
-        for (j, score) in scores.iter_mut().enumerate() {
+        let seen = seen(shape, &rule, i);
+        let scores = &mut scores[..seen.len()];
+        for (j, score) in seen.clone().zip(scores.iter_mut()) {
             let product = q.iter().zip(&k[key(j)]).map(|(q, k)| q.wide() * k.wide()).sum::<T::Wide>() * scale;
             *score = match rule {
                 Rule::Added(mask) => product + mask[i * shape.kv + j].wide(),
                 Rule::SoftCap(cap) => (product / T::Wide::of(cap)).tanh() * T::Wide::of(cap),
-                Rule::All | Rule::Causal | Rule::Sinks(_) => product,
+                Rule::All | Rule::Causal | Rule::Window(_) | Rule::Sinks(_) => product,
             };
         }
         let sink = match rule {
@@ -64,7 +66,7 @@ pub(super) fn attend<T: Scalar>(
         }
         let mut sum = (sink - largest).exp();
         mean.fill(T::Wide::of(0.0));
-        for (j, score) in scores.iter().enumerate() {
+        for (j, score) in seen.zip(scores.iter()) {
             let power = (*score - largest).exp();
             sum += power;
             mean.iter_mut().zip(&v[key(j)]).for_each(|(mean, v)| *mean += power * v.wide());
@@ -73,10 +75,12 @@ pub(super) fn attend<T: Scalar>(
     }
 }
 
-/// How many keys query `i` sees, from the first.
-fn seen<T>(shape: Heads, rule: &Rule<'_, T>, i: usize) -> usize {
+/// The keys that query `i` sees.
+fn seen<T>(shape: Heads, rule: &Rule<'_, T>, i: usize) -> Range<usize> {
+    let causal = 0..i + shape.kv - shape.seq + 1;
     match rule {
-        Rule::All | Rule::Added(_) => shape.kv,
-        Rule::Causal | Rule::Sinks(_) | Rule::SoftCap(_) => i + shape.kv - shape.seq + 1,
+        Rule::All | Rule::Added(_) => 0..shape.kv,
+        Rule::Causal | Rule::Sinks(_) | Rule::SoftCap(_) => causal,
+        Rule::Window(window) => causal.end.saturating_sub(*window)..causal.end,
     }
 }

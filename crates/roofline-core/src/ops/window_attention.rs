@@ -1,0 +1,59 @@
+//! `window-attention`: causal attention to the last keys alone, as many as the window is long.
+
+use super::attention::{
+    self, BATCH, DIM, HEADS, How, KV, KV_HEADS, LEGAL, PRECISIONS, RIGHT, SCALE, SEQ, attended, reach,
+};
+use crate::case::Case;
+use crate::fill::Fill;
+use crate::operation::family::whole::{self, Whole};
+use crate::operation::{Axis, Judged, Mutant, Operation, Variant, Wrong};
+use std::ops::Range;
+
+pub const OPERATION: Operation = Operation {
+    name: "window-attention",
+    also: &[],
+    about: "attention.causal to the last `window` keys, a query's own place included",
+    variants: &[Variant { name: "", about: "the plain form" }],
+    axes: &[BATCH, SEQ, KV, HEADS, KV_HEADS, DIM, Axis::new("window", "keys that a query sees")],
+    params: &[SCALE],
+    precisions: PRECISIONS,
+    fills: Fill::FINITE,
+    legal: LEGAL,
+    work: |case| attention::work(case, sees),
+    judged: judged(|all, _, wanted| attended(all, wanted, How { sees, ..RIGHT })),
+    mutants: &[
+        mutant("a window too long by one", |all, _, wanted| {
+            let sees = |case: &Case, i| sees(case, i).start.saturating_sub(1)..sees(case, i).end;
+            attended(all, wanted, How { sees, ..RIGHT })
+        }),
+        mutant("a window too short by one", |all, _, wanted| {
+            let sees = |case: &Case, i| {
+                let right = sees(case, i);
+                (right.start + 1).min(right.end - 1)..right.end
+            };
+            attended(all, wanted, How { sees, ..RIGHT })
+        }),
+        mutant("every earlier key seen", |all, _, wanted| {
+            attended(all, wanted, How { sees: |case, i| 0..sees(case, i).end, ..RIGHT })
+        }),
+        mutant("heads of keys in turn", |all, _, wanted| {
+            attended(all, wanted, How { sees, head: |layout, head| head % layout.kv_heads, ..RIGHT })
+        }),
+    ],
+    ..attention::OPERATION
+};
+
+/// The last keys up to the place of query number `i`.
+fn sees(case: &Case, i: usize) -> Range<usize> {
+    let [seq, kv, window] = ["seq", "kv", "window"].map(|axis| case.axis(axis));
+    let end = i + kv - seq + 1;
+    end.saturating_sub(window)..end
+}
+
+const fn judged(formula: whole::Formula) -> Judged {
+    Judged::Whole(Whole { formula, reach: |problem, tensor, element| reach(problem, tensor, element, sees) })
+}
+
+const fn mutant(name: &'static str, formula: whole::Formula) -> Mutant {
+    Mutant { name, fill: Fill::Normal, of: |_| true, wrong: Wrong::Formula(judged(formula)) }
+}
