@@ -280,3 +280,13 @@ def product(a, b, axis: int):
 
 offer("matmul", partial(product, axis=1), [*FLOATS, "i8"], widen=False)
 offer("matmul.nn", partial(product, axis=0), [*FLOATS, "i8"], widen=False)
+
+
+def batch_product(a, b, form: str):
+    """jax.numpy.einsum with sums in i32, or in f32 at least."""
+    sums = jnp.int32 if a.dtype == jnp.int8 else jnp.promote_types(a.dtype, jnp.float32)
+    return jnp.einsum(form, a, b, precision="highest", preferred_element_type=sums)
+
+
+offer("bmm", partial(batch_product, form="bmk,bnk->bmn"), [*FLOATS, "i8"], widen=False)
+offer("bmm.nn", partial(batch_product, form="bmk,bkn->bmn"), [*FLOATS, "i8"], widen=False)

@@ -6,12 +6,12 @@ import numpy as np
 from common import Job, accumulator, offer, scratch
 
 
-@offer("matmul", "window-attention", params=["scale"])
+@offer("matmul", "attention.soft-cap", params=["scale", "cap"])
 @offer(
     "matmul",
-    "attention attention.causal attention.masked attention.sinks attention.soft-cap attention.heads-first "
-    "attention.heads-first-causal",
-    params=["scale", "cap"],
+    "attention attention.causal attention.masked attention.sinks attention.heads-first attention.heads-first-causal "
+    "window-attention",
+    params=["scale"],
 )
 def attention(job: Job):
     """numpy.matmul, softmax, numpy.matmul."""

@@ -9,7 +9,7 @@ from common import FLOATS, Job, offer, scratch_like
 EXACT_BLOCK = 1024
 
 
-@offer("matmul", "matmul matmul.nn", [*FLOATS, "i8"], parallel=True)
+@offer("matmul", "matmul matmul.nn bmm bmm.nn", [*FLOATS, "i8"], parallel=True)
 def matmul(job: Job):
     """numpy.matmul: BLAS for floats, f16 widened to f32; numpy's plain loops for i8 widened to i32."""
     a, b, c = factors(job)
@@ -58,6 +58,6 @@ def matmul_i8_by_blas(job: Job):
 
 
 def factors(job: Job) -> list[np.ndarray]:
-    """A, B as [k, n] whichever way it is stored, and C."""
+    """A, B as [..., k, n] whichever way it is stored, and C."""
     a, b, c = job.arrays()
-    return [a, b if job.variant == "nn" else b.T, c]
+    return [a, b if job.variant == "nn" else b.swapaxes(-1, -2), c]

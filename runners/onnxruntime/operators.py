@@ -309,3 +309,15 @@ def matmul(job: Job):
 def matmul_nn(job: Job):
     """MatMul; MatMulInteger for i8."""
     return Graph([node("MatMulInteger" if job.dtype == "i8" else "MatMul", "a b", "c")])
+
+
+@offer("bmm.nn", FLOATS)
+def bmm_nn(job: Job):
+    """MatMul."""
+    return Graph([node("MatMul", "a b", "c")])
+
+
+@offer("bmm", FLOATS)
+def bmm(job: Job):
+    """Transpose and MatMul."""
+    return Graph([node("Transpose", "b", "bt", perm=(0, 2, 1)), node("MatMul", "a bt", "c")])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import lru_cache, partial
 
 import torch
 from offers import offer
 from torch.nn import functional
 
 
-@cache
+@lru_cache(maxsize=8)
 def lower_right(seq: int, kv: int, window: int, device: torch.device) -> torch.Tensor:
     """What each of the last queries sees of more keys: `is_causal` counts from the first."""
     return torch.ones(seq, kv, dtype=torch.bool, device=device).tril(kv - seq).triu(kv - seq - window + 1)

@@ -37,6 +37,16 @@ def matmul(job: Job):
     return partial(multiply, a, b if job.variant == "nn" else b.t(), c)
 
 
+@runner.implementation("torch/eager", operation="bmm.nn", dtypes=PRODUCTS[:-1], parallel=True)
+@runner.implementation("torch/eager", operation="bmm.nn", dtypes=["bf16"], parallel=True, requires=FOR_TILES)
+@runner.implementation("torch/eager", operation="bmm", dtypes=PRODUCTS[:-1], parallel=True)
+@runner.implementation("torch/eager", operation="bmm", dtypes=["bf16"], parallel=True, requires=FOR_TILES)
+def bmm(job: Job):
+    """torch.bmm with `out`."""
+    a, b, c = tensors(job)
+    return partial(torch.bmm, a, b if job.variant == "nn" else b.mT, out=c)
+
+
 @product("torch/compile")
 def compiled_matmul(job: Job):
     """torch.compile of torch.mm, of torch._int_mm for i8."""

@@ -10,7 +10,8 @@ use std::time::Duration;
 /// Time for rounds: six short sets.
 pub const BUDGET: Duration = Duration::from_millis(40);
 
-/// A check, and first the others that see the same by other means: what it is for shows when they are off too.
+/// A check, and first the others that refuse the same for other reasons, as that clocks leave too much room: what it is for
+/// shows when they are off too.
 pub fn with_those_behind(check: Check) -> &'static [Check] {
     let behind: &[&[Check]] = &[
         &[Check::WallClock, Check::Unclaimed, Check::WatchedBatch],

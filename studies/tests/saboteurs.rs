@@ -107,20 +107,16 @@ fn odd_but_honest_ones_are_ok() {
     face_all("unsupported");
 }
 
-/// The record of one saboteur, which must have its status at one of three seeds: clocks decide most and not all.
+/// The record of one saboteur, which must have its status: that of an honest one at one of three seeds, as clocks may
+/// refuse it a time.
 fn record_of(bench: &Bench, name: &str) -> Record {
     let saboteurs = bench.saboteurs().unwrap();
     let saboteur = saboteurs.iter().find(|one| one.implementation == format!("saboteur/{name}")).unwrap();
-    let mut whys = Vec::new();
-    for seed in 7..10 {
-        let record =
-            face(bench, saboteur, &saboteur.cases[0], seed, Some(BUDGET), Checks::default()).unwrap();
-        if record.status.name() == saboteur.status {
-            return record;
-        }
-        whys.push(format!("{}: {}", record.status, record.why));
-    }
-    panic!("{name} is not {}: {}", saboteur.status, whys.join("; "));
+    let at = |seed| face(bench, saboteur, &saboteur.cases[0], seed, Some(BUDGET), Checks::default()).unwrap();
+    let is_doubted = |record: &Record| saboteur.status == "ok" && record.status == Status::Suspect;
+    let record = (7..9).map(at).find(|record| !is_doubted(record)).unwrap_or_else(|| at(9));
+    assert_eq!(record.status.name(), saboteur.status, "{name}: {}", record.why);
+    record
 }
 
 #[test]
@@ -172,7 +168,7 @@ fn needs_that_are_not_are_told_by_their_cause() {
     assert!(!record.why.contains("align") && !record.why.contains("declare"), "{}", record.why);
 }
 
-/// For each check one saboteur that it alone catches.
+/// For each check one saboteur that it alone catches, or it and those that [`with_those_behind`] names.
 const NEEDED: &[(Check, &str)] = &[
     (Check::Bound, "scaled"),
     (Check::Guards, "reads-after-end"),

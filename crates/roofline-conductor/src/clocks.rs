@@ -127,11 +127,11 @@ pub fn hold(
 /// Shares of its time that a launch could claim too little before visits showed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
-    /// About as much in all visits or, where claims are held, only where few launches are asked for.
+    /// By a lie in all visits, or in those of few launches alone, whichever could be larger: what a row says.
     pub now: f64,
-    /// As much in all visits.
+    /// By a lie in all visits.
     pub in_all: f64,
-    /// The same, whatever the number of visits.
+    /// The same if visits did not spread: more of them cannot tell more.
     pub at_best: f64,
 }
 

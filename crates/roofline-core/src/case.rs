@@ -373,12 +373,16 @@ mod tests {
             "rms-norm/f32/rows=2,cols=64,eps=1e-5",
             "rms-norm/f32/rows=2,cols=64,eps=0/threads=2",
             "matmul/f16+f16/m=1,n=2,k=3",
+            "attention/bf16+p16/seq=8,heads=4,dim=16",
+            "attention.causal/f32/batch=2,seq=1,kv=9,heads=4,kv-heads=2,dim=16,scale=0.5/threads=2",
         ] {
             assert_eq!(id.parse::<Case>().unwrap().to_string(), id);
         }
         let spelled_out: Case =
             "matmul/bf16+f32/n=2,m=1,k=3/threads=1/cache=warm/device=cpu".parse().unwrap();
         assert_eq!(spelled_out.to_string(), "matmul/bf16/m=1,n=2,k=3");
+        let usual: Case = "attention/f32/dim=16,kv-heads=4,heads=4,kv=8,seq=8,batch=1".parse().unwrap();
+        assert_eq!(usual.to_string(), "attention/f32/seq=8,heads=4,dim=16");
         let default: Case = "rms-norm/f32/eps=0.000001,rows=2,cols=64".parse().unwrap();
         assert_eq!(default.to_string(), "rms-norm/f32/rows=2,cols=64");
         let (case, implementation) = parse_row("add/f32/rows=4,cols=4@cpu/plain").unwrap();
@@ -420,6 +424,12 @@ mod tests {
     fn huge_sizes_have_no_footprint_instead_of_an_overflow() {
         let case: Case = "matmul/f64/m=4294967295,n=4294967295,k=4294967295".parse().unwrap();
         assert_eq!(case.footprint(), None);
+        for case in OPERATIONS.iter().flat_map(|operation| crate::mutants::forms(operation)) {
+            let huge = case.resized(&vec![u64::from(u32::MAX); case.sizes.len()]);
+            assert!(huge.sizes.len() < 2 || huge.footprint().is_none_or(|bytes| bytes > 1 << 32), "{huge}");
+        }
+        let long: Case = "attention.causal/f32/seq=4294967295,heads=1,dim=1".parse().unwrap();
+        assert!((long.operation.work)(&long).multiply_adds > 1 << 63);
         let case: Case = "add/f32/rows=2,cols=3".parse().unwrap();
         assert_eq!(case.footprint(), Some(72));
     }

@@ -117,7 +117,7 @@ impl Steps {
             }
             let walked = bound::dots(self.walk, line, &side_by_side).into_iter().take(group.len());
             dots.extend(walked.map(|walked| {
-                let inherited = if line.len() > 1 { walked.error() } else { 0.0 };
+                let inherited = if line.len() > 1 { walked.error() + self.tiny } else { 0.0 };
                 Number { value: walked.sum, inherited, rounding: 0.0, emulated: walked.sum, steps: self }
                     .held()
             }));
@@ -152,8 +152,8 @@ impl Steps {
             Some(arithmetic) => arithmetic.sum(&kept),
             None => walked.sum,
         };
-        // One term alone is no sum.
-        let own = if length > 1 { walked.error_where(order_matters) } else { 0.0 };
+        // One term alone is no sum; what underflows in one is lost.
+        let own = if length > 1 { walked.error_where(order_matters) + self.tiny } else { 0.0 };
         let inherited = inherited + own;
         Number { value: walked.sum, inherited, rounding: 0.0, emulated, steps: self }.held()
     }

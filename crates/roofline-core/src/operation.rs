@@ -184,6 +184,9 @@ impl Operation {
         if let Err(axis) = self.complete(&needed) {
             return Err(format!("the usual size of `{}` is that of no axis that must be given", axis.name));
         }
+        if needed.iter().all(Option::is_none) {
+            return Err("it needs an axis whose size must be given: ids would have none".to_owned());
+        }
         if self.variants.is_empty() || self.precisions.is_empty() {
             return Err("it needs a variant, the plain one is \"\", and a precision".to_owned());
         }

@@ -10,6 +10,7 @@ pub mod argmax;
 pub mod attention;
 pub mod axpy;
 pub mod batch_norm;
+pub mod bmm;
 pub mod broadcast_add;
 pub mod cat;
 pub mod copy;
@@ -122,6 +123,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &attention::OPERATION,
     &window_attention::OPERATION,
     &matmul::OPERATION,
+    &bmm::OPERATION,
 ];
 
 /// What [`bring`] added.

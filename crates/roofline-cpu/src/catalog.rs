@@ -157,6 +157,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::attention::LADDER,
     crate::axpy::LADDER,
     crate::batch_norm::LADDER,
+    crate::bmm::LADDER,
     crate::broadcast_add::LADDER,
     crate::cat::LADDER,
     crate::copy::LADDER,

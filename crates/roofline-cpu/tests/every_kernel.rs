@@ -309,7 +309,7 @@ fn the_longest_integer_sum_is_exact() {
         for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
             let mut c = [0];
             let cpu = Cpu::with(isa, Pool::new(1));
-            let args = Args::new().size("m", 1).size("n", 1).size("k", k);
+            let args = Args::new().size("batch", 1).size("m", 1).size("n", 1).size("k", k);
             let args = args.input("a", &a[..]).input("b", &b[..]).output("c", &mut c[..]);
             (kernel.prepare)(&cpu, args).expect("tensors that fit").run(&cpu);
             assert_eq!(c[0], 131_071 * 16_384, "{} on {isa:?}", row.name);

@@ -26,7 +26,7 @@ const LEAST_NEW: f64 = 0.95;
 /// Share of a launch that a claim may lack, for all that the clocks can tell: a row that leaves more room goes on beyond
 /// its budget, and in the end says how much is left.
 const MOST_ROOM: f64 = 0.15;
-/// The same of launches so long that clocks tell more of them, in nanoseconds, by all their visits.
+/// The same of launches of so many nanoseconds, by all their visits: clocks tell more of them.
 const MOST_ROOM_OF_LONG: (f64, f64) = (300e3, 0.06);
 /// Half of a launch may be missing: that is no time.
 const NO_TIME: f64 = 0.5;
@@ -126,8 +126,10 @@ impl Contest<'_> {
     /// Whether a lie of some size about a lane's launches would have shown by now, where more visits could show it.
     pub fn clocks_tell(&self, index: usize) -> bool {
         let lane = &self.lanes[index];
-        let most = most_room(lane);
-        let tells = |room: Room| room.now <= MOST_ROOM && room.in_all <= most || room.at_best > most;
+        let tells = |room: Room| {
+            let most = most_room(lane, room);
+            room.now <= MOST_ROOM && room.in_all <= most || room.at_best > MOST_ROOM
+        };
         lane.is_probe() || !self.can_double(index) || self.room(index).is_some_and(tells)
     }
 
@@ -284,11 +286,12 @@ impl Contest<'_> {
     }
 }
 
-/// The room that all visits of a lane may leave to it.
-fn most_room(lane: &Lane) -> f64 {
+/// The room that all visits of a lane may leave to it: less of long launches, where its clocks can tell so much.
+fn most_room(lane: &Lane, room: Room) -> f64 {
     let (long, most) = MOST_ROOM_OF_LONG;
     let times: Vec<f64> = lane.samples.iter().map(Sample::per_launch).collect();
-    median(&times).filter(|time| *time >= long).map_or(MOST_ROOM, |_| most)
+    let is_long = median(&times).is_some_and(|time| time >= long);
+    if is_long && room.at_best <= most { most } else { MOST_ROOM }
 }
 
 /// Notes the room that the clocks have left to a row; refuses it where that leaves no time. What several threads wait for
@@ -297,13 +300,12 @@ fn tell_room(lane: &mut Lane, room: Option<Room>, cpu_tells: bool) -> Result<(),
     let stolen = lane.evidence.steal.filter(|stolen| *stolen > 0.01).map_or_else(String::new, |stolen| {
         format!("; the host took {:.0} % of this machine's time", 100.0 * stolen)
     });
-    let most = most_room(lane);
     match room {
         None => {
             let why = "launches are too long, too few or too cold for visits of twice as many";
             lane.weaker(Check::WallClock, why);
         }
-        Some(Room { now, in_all, .. }) if now > MOST_ROOM || in_all > most => {
+        Some(room @ Room { now, .. }) if now > MOST_ROOM || room.in_all > most_room(lane, room) => {
             let more = 100.0 * now / (1.0 - now);
             let why = format!(
                 "a launch may take {more:.0} % more than it claims, for all that clocks can tell{stolen}"

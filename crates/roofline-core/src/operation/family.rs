@@ -31,9 +31,9 @@ pub fn work(case: &Case, counts: Counts, times: u64) -> Work {
         Bytes(meant.map(|tensor| tensor.walked() as u64).sum())
     };
     Work {
-        multiply_adds: counts.multiply_adds * times,
-        simple: counts.simple * times,
-        special: counts.special * times,
+        multiply_adds: counts.multiply_adds.saturating_mul(times),
+        simple: counts.simple.saturating_mul(times),
+        special: counts.special.saturating_mul(times),
         read: bytes(Role::is_input),
         written: bytes(|role| role == Role::Output),
     }

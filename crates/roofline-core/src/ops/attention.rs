@@ -18,21 +18,18 @@ use std::ops::Range;
 pub const OPERATION: Operation = Operation {
     name: "attention",
     also: &["sdpa"],
-    about: "y = softmax(scale · q · kᵀ) · v for each head; a query at p = i + kv - seq",
+    about: "y = softmax(scale · q · kᵀ) · v for each head; query i stands at key i + kv - seq",
     variants: &[
         Variant {
             name: "",
             about: "every query sees every key; q[batch,seq,heads,dim], k and v[batch,kv,kv-heads,dim]",
         },
-        Variant { name: "causal", about: "a query sees the keys up to its own place" },
+        Variant { name: "causal", about: "a query sees no key after its own" },
         Variant { name: "masked", about: "mask[seq,kv] is added to the products; where all is -inf, y = 0" },
         Variant { name: "sinks", about: "causal, with exp(sinks[heads]) more below each softmax" },
         Variant { name: "soft-cap", about: "causal, of cap · tanh(scale · q · kᵀ / cap)" },
         Variant { name: "heads-first", about: "q[batch,heads,seq,dim], k and v[batch,kv-heads,kv,dim]" },
-        Variant {
-            name: "heads-first-causal",
-            about: "the same, and a query sees the keys up to its own place",
-        },
+        Variant { name: "heads-first-causal", about: "the same, and a query sees no key after its own" },
     ],
     axes: &[BATCH, SEQ, KV, HEADS, KV_HEADS, DIM],
     params: &[SCALE, CAP],
@@ -41,7 +38,10 @@ pub const OPERATION: Operation = Operation {
     rate: RateUnit::Flops,
     legal: LEGAL,
     tensors,
-    work: |case| work(case, sees),
+    work: |case| {
+        let Layout { seq, kv, .. } = Layout::of(case);
+        work(case, if is_causal(case) { pairs(seq, kv, kv) } else { product(&[seq, kv]) })
+    },
     judged: judged(|all, _, wanted| attended(all, wanted, RIGHT)),
     mutants: &[
         mutant("scale forgotten", Fill::Normal, |all, _, wanted| {
@@ -54,11 +54,11 @@ pub const OPERATION: Operation = Operation {
             };
             attended(all, wanted, How { sees, ..RIGHT })
         }),
-        // What is capped, or kept small, does not overflow.
+        // What is capped, or kept small beside a sink, does not overflow.
         Mutant {
             fill: Fill::Extreme,
             ..of(
-                |case| !matches!(case.variant, "soft-cap" | "sinks"),
+                |case| case.variant != "soft-cap" && (case.variant != "sinks" || case.dtype() == Dtype::F64),
                 "maximum not subtracted",
                 |all, _, wanted| attended(all, wanted, How { pivot: |all, _| all.number(0.0), ..RIGHT }),
             )
@@ -111,7 +111,7 @@ pub(super) const HEADS: Axis = Axis::new("heads", "heads of queries");
 pub(super) const KV_HEADS: Axis = Axis::new("kv-heads", "heads of keys and values").usually_as("heads");
 pub(super) const DIM: Axis = Axis::new("dim", "length of a head");
 
-/// Queries are the last of the sequence, and groups of heads are whole.
+/// Queries are the last of the sequence, in the forms that see all keys too, and groups of heads are whole.
 pub(super) const LEGAL: &str = "kv >= seq, heads % kv-heads == 0";
 
 pub(super) const SCALE: Param = Param {
@@ -142,8 +142,8 @@ pub(super) const PRECISIONS: &[Precision] = &[
 /// a sink that outweighs all keys, they stay above what f32 has, lest kernels that take denormals for zero lose all.
 fn most(case: &Case) -> f64 {
     match case.variant {
-        "sinks" => 80.0,
         _ if case.dtype() == Dtype::F64 => 8000.0,
+        "sinks" => 80.0,
         _ => 1000.0,
     }
 }
@@ -204,15 +204,30 @@ impl Layout {
     }
 }
 
-/// Two products, a softmax between them, of the pairs that see each other.
-pub(super) fn work(case: &Case, sees: Sees) -> Work {
+/// Two products and a softmax between them, of so many pairs of a query and a key that it sees, in each head.
+pub(super) fn work(case: &Case, pairs: u64) -> Work {
     let Layout { batch, seq, heads, dim, .. } = Layout::of(case);
-    let pairs: usize = (0..seq).map(|i| sees(case, i).len()).sum();
     let special = 1 + u64::from(case.variant == "soft-cap");
     let pair = Counts { multiply_adds: 2 * dim as u64, simple: 4, special };
-    let mut work = whole::work(case, pair, (batch * heads * pairs) as u64);
-    work.simple += (batch * seq * heads * (dim + 1)) as u64;
+    let mut work = whole::work(case, pair, product(&[batch, heads]).saturating_mul(pairs));
+    work.simple = work.simple.saturating_add(product(&[batch, seq, heads, dim + 1]));
     work
+}
+
+/// Pairs of a sequence where each query sees the last keys up to its place, `window` of them at most.
+pub(super) fn pairs(seq: usize, kv: usize, window: usize) -> u64 {
+    let (first, last, window) = ((kv - seq) as u64, kv as u64, window as u64);
+    // 1 + 2 + … up to so many, cut at the window.
+    let up_to = |all: u64| {
+        let rising = all.min(window);
+        rising * (rising + 1) / 2 + (all - rising) * window
+    };
+    up_to(last) - up_to(first)
+}
+
+/// The product of sizes, or the largest number.
+fn product(sizes: &[usize]) -> u64 {
+    sizes.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
 }
 
 /// Keys that a query sees, by its number.
@@ -237,14 +252,16 @@ fn scale(case: &Case) -> f64 {
 pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
     let layout = Layout::of(case);
     let (dtype, dim) = (case.dtype(), layout.dim as f64);
-    let limit = (most(case) / (dim * scale(case))).sqrt();
+    // Products overflow neither before nor after they are scaled.
+    let limit = (most(case) / (dim * scale(case))).min(Dtype::F32.max_finite() / (16.0 * dim)).sqrt();
     // What one key changes in a mean over many is small.
     let visible = (layout.kv as f64 / 8.0).max(1.0);
+    let step = |step: f64| step.min(dtype.max_finite() / 4.0);
     let (queries, keys) = (layout.shape(layout.seq, layout.heads), layout.shape(layout.kv, layout.kv_heads));
     let mut tensors = vec![
         Tensor::input("q", dtype, &queries).limit(limit).step(4.0),
-        Tensor::input("k", dtype, &keys).limit(limit).step(8.0 / scale(case)),
-        Tensor::input("v", dtype, &keys).limit(1e3).step(visible),
+        Tensor::input("k", dtype, &keys).limit(limit).step(step(8.0 / scale(case))),
+        Tensor::input("v", dtype, &keys).limit(1e3).step(step(visible)),
     ];
     match case.variant {
         "masked" => tensors.push(
@@ -306,18 +323,16 @@ pub(super) fn attended<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Num
     for of_query in wanted.chunk_by(|one, next| one / layout.dim == next / layout.dim) {
         let [batch, i, head] = layout.place(layout.seq, layout.heads, of_query[0]);
         let kv_head = (how.head)(&layout, head);
-        let mut seen: Vec<usize> = (how.sees)(all.case(), i).collect();
+        let mask = |j: usize| all.x(3, i * layout.kv + j);
+        let is_masked = all.variant() == "masked" && how.masked;
+        let is_open = |j: &usize| !is_masked || mask(*j).value != f64::NEG_INFINITY;
+        let seen: Vec<usize> = (how.sees)(all.case(), i).filter(is_open).collect();
         let keys = seen.iter().map(|j| layout.key([batch, *j, kv_head]));
-        let products = all.dots((0, layout.query([batch, i, head])), (1, keys), layout.dim);
+        let query = layout.query([batch, i, head]);
+        let products = all.dots((0, query..query + layout.dim), (1, keys, 1));
         let mut scores: Vec<Number> = products.into_iter().map(|product| (how.score)(all, product)).collect();
-        if all.variant() == "masked" && how.masked {
-            let mask: Vec<Number> = seen.iter().map(|j| all.x(3, i * layout.kv + j)).collect();
-            scores.iter_mut().zip(&mask).for_each(|(score, mask)| *score = *score + *mask);
-            let mut is_open = mask.iter().map(|mask| mask.value != f64::NEG_INFINITY);
-            let open: Vec<bool> = is_open.by_ref().collect();
-            seen = seen.into_iter().zip(&open).filter(|(_, open)| **open).map(|(j, _)| j).collect();
-            scores =
-                scores.into_iter().zip(&open).filter(|(_, open)| **open).map(|(score, _)| score).collect();
+        if is_masked {
+            scores.iter_mut().zip(&seen).for_each(|(score, j)| *score = *score + mask(*j));
         }
         if seen.is_empty() {
             attended.extend(of_query.iter().map(|_| all.number(0.0)));

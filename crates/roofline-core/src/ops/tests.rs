@@ -334,6 +334,15 @@ fn work_is_what_the_formula_does() {
     // Maximum, difference, sum, scale, and the reciprocal of each sum; exponentials.
     assert_eq!(work("softmax/bf16/rows=3,cols=5"), (0, 63, 15, 30, 30));
     assert_eq!(work("rms-norm/f32/rows=3,cols=5"), (15, 42, 0, 80, 60));
+    // Of 2 queries and 5 keys, pairs that see each other: all, 4 + 5, and 3 each, of 4 keys.
+    for (form, pairs, keys) in [
+        ("attention/f32/", 40, 5),
+        ("attention.causal/f32/", 36, 5),
+        ("window-attention/f32/window=3,", 24, 4),
+    ] {
+        let expected = (6 * pairs, 4 * pairs + 32, pairs, 4 * (24 + 12 * keys), 4 * 24);
+        assert_eq!(work(&format!("{form}seq=2,kv=5,heads=4,kv-heads=2,dim=3")), expected, "{form}");
+    }
 }
 
 /// The rows of an output of 48 columns as a projection ranks them.
@@ -401,6 +410,7 @@ fn operations_that_the_gate_could_not_work_with_are_not_brought() {
     };
     const TWICE: &[Axis] = &[Axis::new("m", ""), Axis::new("m", "")];
     const AS_NOBODY: &[Axis] = &[Axis::new("m", ""), Axis::new("n", "").usually_as("k")];
+    const ALL_USUAL: &[Axis] = &[Axis::new("m", "").usually(1)];
     assert_eq!(own(|_| {}), Ok(()));
     for (change, why) in [
         ((|own| own.name = "softmax") as fn(&mut Operation), "name `softmax` already"),
@@ -410,6 +420,7 @@ fn operations_that_the_gate_could_not_work_with_are_not_brought() {
         (|own| own.axes = &[], "axes"),
         (|own| own.axes = TWICE, "axes"),
         (|own| own.axes = AS_NOBODY, "usual size"),
+        (|own| own.axes = ALL_USUAL, "must be given"),
         (|own| own.precisions = &[], "precision"),
         (|own| own.fills = &[Fill::Uniform, Fill::Normal], "families"),
     ] {

@@ -19,7 +19,21 @@ pub const OPERATION: Operation = Operation {
     precisions: PRECISIONS,
     fills: Fill::FINITE,
     legal: LEGAL,
-    work: |case| attention::work(case, sees),
+    tensors: |case| {
+        let mut tensors = attention::tensors(case);
+        let [seq, kv, window] = sizes(case);
+        let read = (seq + window).saturating_sub(1).min(kv);
+        for keys in &mut tensors[1..3] {
+            let of_key =
+                keys.shape.iter().fold(1, |product: usize, size| product.saturating_mul(*size)) / kv.max(1);
+            keys.read = Some(of_key.saturating_mul(read)).filter(|_| read < kv);
+        }
+        tensors
+    },
+    work: |case| {
+        let [seq, kv, window] = sizes(case);
+        attention::work(case, attention::pairs(seq, kv, window))
+    },
     judged: judged(|all, _, wanted| attended(all, wanted, How { sees, ..RIGHT })),
     mutants: &[
         mutant("a window too long by one", |all, _, wanted| {
@@ -45,9 +59,13 @@ pub const OPERATION: Operation = Operation {
 
 /// The last keys up to the place of query number `i`.
 fn sees(case: &Case, i: usize) -> Range<usize> {
-    let [seq, kv, window] = ["seq", "kv", "window"].map(|axis| case.axis(axis));
+    let [seq, kv, window] = sizes(case);
     let end = i + kv - seq + 1;
     end.saturating_sub(window)..end
+}
+
+fn sizes(case: &Case) -> [usize; 3] {
+    ["seq", "kv", "window"].map(|axis| case.axis(axis))
 }
 
 const fn judged(formula: whole::Formula) -> Judged {

@@ -7,39 +7,54 @@ pub mod parallel;
 pub mod plain;
 
 use crate::args::In;
-use crate::bind::floats;
+use crate::bind::kernel;
 use crate::catalog::{Implementation, Kernel, Launch};
-use crate::{Args, Cpu, Datum, Mismatch};
+use crate::{Args, Cpu, Datum, Mismatch, bf16, f16};
 pub use parallel::attention;
 use std::ops::Range;
 
+/// The kernels of one generic function. Probabilities may be rounded to 16 bits in `p16`, and here they are not.
+macro_rules! heads {
+    ($prepare:ident, $($rest:expr),+) => {
+        &[
+            kernel!(f32, $prepare, $($rest),+),
+            kernel!(bf16, $prepare, $($rest),+),
+            kernel!(f16, $prepare, $($rest),+),
+            Kernel::new("bf16+p16", |_, args| $prepare::<bf16>(args, $($rest),+)),
+            Kernel::new("f16+p16", |_, args| $prepare::<f16>(args, $($rest),+)),
+            kernel!(f64, $prepare, $($rest),+),
+        ]
+    };
+}
+
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    plain("attention", floats!(prepare, Form::All, plain::attention)),
-    parallel("attention", floats!(prepare, Form::All, parallel::attention)),
-    plain("attention.causal", floats!(prepare, Form::Causal, plain::attention)),
-    parallel("attention.causal", floats!(prepare, Form::Causal, parallel::attention)),
-    plain("attention.masked", floats!(prepare, Form::Masked, plain::attention)),
-    parallel("attention.masked", floats!(prepare, Form::Masked, parallel::attention)),
-    plain("attention.sinks", floats!(prepare, Form::Sinks, plain::attention)),
-    parallel("attention.sinks", floats!(prepare, Form::Sinks, parallel::attention)),
-    plain("attention.soft-cap", floats!(prepare, Form::SoftCap, plain::attention)),
-    parallel("attention.soft-cap", floats!(prepare, Form::SoftCap, parallel::attention)),
-    plain("attention.heads-first", floats!(prepare, Form::HeadsFirst, plain::attention)),
-    parallel("attention.heads-first", floats!(prepare, Form::HeadsFirst, parallel::attention)),
-    plain("attention.heads-first-causal", floats!(prepare, Form::HeadsFirstCausal, plain::attention)),
-    parallel("attention.heads-first-causal", floats!(prepare, Form::HeadsFirstCausal, parallel::attention)),
-    plain("window-attention", floats!(prepare, Form::Window, plain::attention)).params(&["scale"]),
-    parallel("window-attention", floats!(prepare, Form::Window, parallel::attention)).params(&["scale"]),
+    plain("attention", heads!(prepare, Form::All, plain::attention)),
+    parallel("attention", heads!(prepare, Form::All, parallel::attention)),
+    plain("attention.causal", heads!(prepare, Form::Causal, plain::attention)),
+    parallel("attention.causal", heads!(prepare, Form::Causal, parallel::attention)),
+    plain("attention.masked", heads!(prepare, Form::Masked, plain::attention)),
+    parallel("attention.masked", heads!(prepare, Form::Masked, parallel::attention)),
+    plain("attention.sinks", heads!(prepare, Form::Sinks, plain::attention)),
+    parallel("attention.sinks", heads!(prepare, Form::Sinks, parallel::attention)),
+    plain("attention.soft-cap", heads!(prepare, Form::SoftCap, plain::attention)).params(&["scale", "cap"]),
+    parallel("attention.soft-cap", heads!(prepare, Form::SoftCap, parallel::attention))
+        .params(&["scale", "cap"]),
+    plain("attention.heads-first", heads!(prepare, Form::HeadsFirst, plain::attention)),
+    parallel("attention.heads-first", heads!(prepare, Form::HeadsFirst, parallel::attention)),
+    plain("attention.heads-first-causal", heads!(prepare, Form::HeadsFirstCausal, plain::attention)),
+    parallel("attention.heads-first-causal", heads!(prepare, Form::HeadsFirstCausal, parallel::attention)),
+    plain("window-attention", heads!(prepare, Form::Window, plain::attention)),
+    parallel("window-attention", heads!(prepare, Form::Window, parallel::attention)),
 ];
 
 const fn plain(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
-    Implementation::plain(operation, kernels).params(&["scale", "cap"])
+    Implementation::plain(operation, kernels).params(&["scale"])
 }
 
 const fn parallel(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
     let about = "the definition, queries shared out among threads";
-    Implementation::new(operation, "parallel", about, kernels).params(&["scale", "cap"]).parallel()
+    Implementation::new(operation, "parallel", about, kernels).params(&["scale"]).parallel()
 }
 
 /// Sizes of queries, keys and values, and where heads lie.

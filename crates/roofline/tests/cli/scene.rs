@@ -147,15 +147,8 @@ impl Scene {
         self.outcome(command)
     }
 
-    /// What a command of this scene did, but for having waited for another test.
-    fn outcome(&self, mut command: Command) -> Outcome {
-        let mut outcome = Outcome::of(command.output());
-        if self.lock.is_none() {
-            let said = outcome.stderr.split_inclusive('\n');
-            outcome.stderr = said.filter(|line| !line.starts_with("another run is going on ")).collect();
-        }
-        outcome.command = Some(command);
-        outcome
+    fn outcome(&self, command: Command) -> Outcome {
+        Outcome::again(command, self.lock.is_none())
     }
 
     /// Records in the store, read by another process than the one that writes them.
@@ -236,8 +229,8 @@ pub struct Outcome {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
-    /// The command, where it can be called again as it was.
-    command: Option<Command>,
+    /// The command, where it can be called again as it was, and whether it shares the machine's lock.
+    command: Option<(Command, bool)>,
 }
 
 impl Outcome {
@@ -255,19 +248,30 @@ impl Outcome {
         outcome
     }
 
+    /// What a command did, but for having waited for another test where both share a lock.
+    fn again(mut command: Command, shares_lock: bool) -> Outcome {
+        let mut outcome = Outcome::of(command.output());
+        if shares_lock {
+            let said = outcome.stderr.split_inclusive('\n');
+            outcome.stderr = said.filter(|line| !line.starts_with("another run is going on ")).collect();
+        }
+        Outcome { command: Some((command, shares_lock)), ..outcome }
+    }
+
     /// Ends with `code`. What clocks have decided is decided anew, twice at most: their promise is that of an interval,
     /// on a machine that others use as well.
     #[track_caller]
     pub fn exits(mut self, code: i32) -> Outcome {
         for _ in 0..2 {
-            let is_by_clock = [self.code, code].contains(&3)
-                || ["suspect", "inconclusive"].iter().any(|word| self.stdout.contains(word));
-            let Some(mut command) = self.command.take().filter(|_| self.code != code && is_by_clock) else {
+            let is_decision = [self.code, code].iter().all(|code| [0, 3].contains(code));
+            let is_doubted = self.code == 4 && self.stdout.contains("suspect");
+            let Some((command, shares_lock)) =
+                self.command.take().filter(|_| self.code != code && (is_decision || is_doubted))
+            else {
                 break;
             };
-            let outcome = Outcome::of(command.output());
             say(&format!("{} instead of {code}, once more: {command:?}\n{}", self.code, self.stdout));
-            self = Outcome { command: Some(command), ..outcome };
+            self = Outcome::again(command, shares_lock);
         }
         let start: String = self.stdout.chars().take(3000).collect();
         assert_eq!(self.code, code, "stdout:\n{start}\nstderr:\n{}", self.stderr);

@@ -6,6 +6,7 @@ use crate::dtype::Dtype;
 use crate::number::{Number, Steps};
 use crate::operation::{Expected, Problem, Reach};
 use crate::tensor::Tensor;
+use std::ops::Range;
 
 pub use super::work;
 
@@ -45,16 +46,16 @@ impl<'a> All<'a> {
         (row * length..(row + 1) * length).map(move |i| steps.input(input.get(i)))
     }
 
-    /// Products of the `length` elements from `first` of one input with as many from each of `others` of another.
+    /// Products of a line of one input, of so many elements from the first on, with lines of another that begin at
+    /// `firsts` and whose elements are `step` apart.
     pub fn dots(
         &self,
-        (tensor, first): (usize, usize),
-        (other, others): (usize, impl Iterator<Item = usize>),
-        length: usize,
+        (tensor, line): (usize, Range<usize>),
+        (other, firsts, step): (usize, impl Iterator<Item = usize>, usize),
     ) -> Vec<Number<'a>> {
-        let line = |tensor: usize, first| self.problem.inputs[tensor].line(first, 1, length);
-        let others: Vec<Vec<f64>> = others.map(|first| line(other, first)).collect();
-        self.steps.dots(&line(tensor, first), &others)
+        let [tensor, other] = [tensor, other].map(|tensor| self.problem.inputs[tensor]);
+        let others: Vec<Vec<f64>> = firsts.map(|first| other.line(first, step, line.len())).collect();
+        self.steps.dots(&tensor.line(line.start, 1, line.len()), &others)
     }
 
     pub fn dot(&self, left: &[Number<'a>], right: &[Number<'a>]) -> Number<'a> {
