@@ -128,9 +128,10 @@ pub struct Interval {
     pub half: f64,
 }
 
-/// Student's interval of error probability `alpha` for the trimmed mean; `None` below two finite values.
+/// Student's interval of error probability `alpha` for the trimmed mean; `None` below two finite values, and for what a
+/// record may have that is no probability.
 pub fn t_interval(values: &[f64], alpha: f64) -> Option<Interval> {
-    let (mean, error, freedom) = trimmed_mean(values)?;
+    let (mean, error, freedom) = trimmed_mean(values).filter(|_| (0.0..=1.0).contains(&alpha))?;
     Some(Interval { mean, half: t_quantile(1.0 - alpha / 2.0, freedom)? * error })
 }
 

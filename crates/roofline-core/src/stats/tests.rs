@@ -35,7 +35,9 @@ fn what_is_not_finite_is_refused() {
         assert!(!is_bimodal(&values));
     }
     assert_eq!(quantile(&[1.0], f64::NAN), None);
-    assert_eq!(t_interval(&[1.0, 2.0], f64::NAN), None);
+    for alpha in [f64::NAN, -0.1, 1.5] {
+        assert_eq!(t_interval(&[1.0, 2.0], alpha), None, "{alpha}");
+    }
     assert_eq!(median_interval(&[1.0; 9], f64::NAN), None);
 }
 
