@@ -96,13 +96,9 @@ impl Case {
 
     /// Axes with their sizes, but for those that are as usual.
     pub fn told(&self) -> impl Iterator<Item = (&'static Axis, u64)> {
-        let axes = || self.operation.axes.iter().zip(self.sizes.iter().copied());
-        let needed: Vec<Option<u64>> =
-            axes().map(|(axis, size)| axis.usual.is_none().then_some(size)).collect();
-        let usual = self.operation.complete(&needed).unwrap_or_default();
-        let is_told =
-            |((axis, size), usual): &((&'static Axis, u64), u64)| axis.usual.is_none() || size != usual;
-        axes().zip(usual).filter(is_told).map(|(told, _)| told).collect::<Vec<_>>().into_iter()
+        let usual = |axis: &Axis| self.operation.usual(axis, |place| Some(self.sizes[place]));
+        let axes = self.operation.axes.iter().zip(self.sizes.iter().copied());
+        axes.filter(move |(axis, size)| usual(axis) != Some(*size))
     }
 
     /// Parameters that are not the default, with their values.

@@ -137,11 +137,16 @@ impl Operation {
     /// The sizes of all axes, those that are not given being the usual ones; else the axis that is lacking.
     pub fn complete(&self, given: &[Option<u64>]) -> Result<Vec<u64>, &'static Axis> {
         let axes: &'static [Axis] = self.axes;
-        let usual = |axis: &Axis| match axis.usual? {
+        let size = |axis| self.usual(axis, |place| given[place]);
+        axes.iter().zip(given).map(|(axis, given)| given.or_else(|| size(axis)).ok_or(axis)).collect()
+    }
+
+    /// The usual size of an axis, if it has one, beside given sizes by place.
+    pub fn usual(&self, axis: &Axis, given: impl Fn(usize) -> Option<u64>) -> Option<u64> {
+        match axis.usual? {
             Usual::Size(size) => Some(size),
-            Usual::As(other) => given[axes.iter().position(|axis| axis.name == other)?],
-        };
-        axes.iter().zip(given).map(|(axis, size)| size.or_else(|| usual(axis)).ok_or(axis)).collect()
+            Usual::As(other) => given(self.axes.iter().position(|axis| axis.name == other)?),
+        }
     }
 
     /// The precision of an id.

@@ -1,5 +1,6 @@
 //! `bmm`: C[i] = A[i] · B[i]ᵀ for each i of a batch; `bmm.nn`: C[i] = A[i] · B[i].
 
+use super::matmul::{K, M, N, limit};
 use crate::case::Case;
 use crate::dtype::Dtype::{Bf16, F16, F32, F64, I8};
 use crate::fill::Fill;
@@ -17,12 +18,7 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "", about: "C[batch,m,n] from A[batch,m,k] and B[batch,n,k]" },
         Variant { name: "nn", about: "C[batch,m,n] from A[batch,m,k] and B[batch,k,n]" },
     ],
-    axes: &[
-        Axis::new("batch", "products"),
-        Axis::new("m", "rows of A and C"),
-        Axis::new("n", "columns of C"),
-        Axis::new("k", "length of the sums"),
-    ],
+    axes: &[Axis::new("batch", "products"), M, N, K],
     params: &[],
     precisions: &[
         Precision::of(F32),
@@ -60,7 +56,7 @@ fn sizes(case: &Case) -> [usize; 4] {
 
 fn tensors(case: &Case) -> Vec<Tensor> {
     let [batch, m, n, k] = sizes(case);
-    let limit = (case.precision.accumulator.max_finite() / k.max(1) as f64).sqrt() / 4.0;
+    let limit = limit(case, k);
     let b = if case.variant == "nn" { [batch, k, n] } else { [batch, n, k] };
     vec![
         Tensor::input("a", case.dtype(), &[batch, m, k]).limit(limit),

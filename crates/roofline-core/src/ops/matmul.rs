@@ -29,11 +29,7 @@ pub const OPERATION: Operation = Operation {
             about: "C[m,n] = A[m,k] · B[n,k]ᵀ, where B is the same in every launch and may be packed",
         },
     ],
-    axes: &[
-        Axis::new("m", "rows of A and C"),
-        Axis::new("n", "columns of C"),
-        Axis::new("k", "length of the sums"),
-    ],
+    axes: &[M, N, K],
     params: &[],
     precisions: &[
         Precision::of(F32),
@@ -65,6 +61,15 @@ pub const OPERATION: Operation = Operation {
     ],
 };
 
+pub(super) const M: Axis = Axis::new("m", "rows of A and C");
+pub(super) const N: Axis = Axis::new("n", "columns of C");
+pub(super) const K: Axis = Axis::new("k", "length of the sums");
+
+/// What factors may be at most, so that no sum of `k` products overflows.
+pub(super) fn limit(case: &Case, k: usize) -> f64 {
+    (case.precision.accumulator.max_finite() / k.max(1) as f64).sqrt() / 4.0
+}
+
 /// Sizes and the steps through B of one case.
 struct Layout {
     n: usize,
@@ -92,7 +97,7 @@ impl Layout {
 
 fn tensors(case: &Case) -> Vec<Tensor> {
     let (m, n, k) = (case.axis("m"), case.axis("n"), case.axis("k"));
-    let limit = (case.precision.accumulator.max_finite() / k.max(1) as f64).sqrt() / 4.0;
+    let limit = limit(case, k);
     let b = match case.variant {
         "nn" => Tensor::input("b", case.precision.weights, &[k, n]),
         "fixed" => Tensor::constant("b", case.precision.weights, &[n, k]),

@@ -1,4 +1,5 @@
-//! `attention`, and `window-attention` to the last keys alone: each query's mean of the values, weighted by the softmax of its products with the keys.
+//! `attention`, and `window-attention` to the last keys alone: each query's mean of the values, weighted by the softmax of
+//! its products with the keys.
 //!
 //! Heads of queries share the heads of keys and values in groups of neighbours, and the last query stands at the last
 //! key. bf16 and f16 are computed in f32, probabilities too.
