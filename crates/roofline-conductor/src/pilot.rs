@@ -25,6 +25,8 @@ const VISIT: Duration = Duration::from_micros(200);
 /// A sample lasts at least this long: the clock's cost is then below a hundredth of it.
 const SAMPLE: Duration = Duration::from_micros(20);
 const MOST_SAMPLES: u32 = 10;
+/// The same where each launch is a sample: ten of a few hundred nanoseconds are too little for clocks to tell of.
+const MOST_ALONE: u32 = 64;
 /// On another device launches are asked for and waited for: a sample of many hides what that takes.
 const DEVICE_SAMPLE: Duration = Duration::from_millis(1);
 const DEVICE_WARMUP: u32 = 2;
@@ -101,8 +103,7 @@ pub fn fly(
         let is_fresh = hub_is_fresh || lane.evidence.output == OutputMode::Fresh;
         let mut course = course(stage.options, &instance.case, quicker, slower, timer);
         if is_fresh && instance.case.device == Device::Cpu {
-            course =
-                Course { samples: (course.samples * course.batch).min(MOST_SAMPLES), batch: 1, ..course };
+            course = alone(course, slower);
         }
         if course.kind == Kind::Long
             && course.warmup == 0
@@ -233,6 +234,12 @@ fn course(options: &Options, case: &Case, quicker: Duration, slower: Duration, t
         usual.min(share(FEWEST_SETS)).max(share(MOST_SETS)).max(usual / 4)
     };
     Course { kind, warmup, samples, batch, block: Seconds(block.as_secs_f64()), timer }
+}
+
+/// The same with a sample for each launch.
+fn alone(course: Course, slower: Duration) -> Course {
+    let most = batch_for(VISIT, slower).clamp(MOST_SAMPLES, MOST_ALONE);
+    Course { samples: (course.samples * course.batch).min(most), batch: 1, ..course }
 }
 
 /// The limiting probe, added to the lanes: the slower of the two families' fastest members.

@@ -53,6 +53,9 @@ fn a_course_follows_from_the_launches_of_both_sides() {
     let case = "add/f32/rows=64,cols=1000";
     let tiny = course(case, [510, 510], 2, false);
     assert_eq!((tiny.kind, tiny.batch, tiny.warmup), (Kind::Tiny, 40, 64));
+    let each = |slower| alone(tiny, Duration::from_nanos(slower));
+    assert_eq!((each(510).samples, each(510).batch), (MOST_ALONE, 1), "so many that clocks can tell");
+    assert_eq!(each(10_000).samples, 20, "no more than fill a visit");
     let short = course(case, [11_000, 11_000], 2, false);
     assert_eq!((short.kind, short.batch, short.samples, short.warmup), (Kind::Short, 2, 10, 4));
     let uneven = course(case, [10_000, 1_000_000], 2, false);
