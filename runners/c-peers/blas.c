@@ -17,17 +17,19 @@ typedef struct {
     void (*set_threads)(int);
 } blas;
 
-/* C = A · Bᵀ for `matmul`, A · B for `matmul.nn`. With a factor of 0 the old C is not read. */
+/* C = A · Bᵀ for `matmul`, A · B for `matmul.nn`, and both with Aᵀ. With a factor of 0 the old C is not read. */
 static int multiply(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
     const blas *library = job->workspace;
-    int is_nn = strcmp(job->operation, "matmul.nn") == 0;
-    int m = (int)inputs[0].shape[0], k = (int)inputs[0].shape[1], n = (int)outputs[0].shape[1];
-    int transpose = is_nn ? AS_IT_IS : TRANSPOSED, ldb = is_nn ? n : k;
+    const char *form = strchr(job->operation, '.');
+    int a_turned = form && form[1] == 't', b_turned = !form || form[2] == 't';
+    int m = (int)outputs[0].shape[0], n = (int)outputs[0].shape[1], k = (int)inputs[0].shape[a_turned ? 0 : 1];
+    int of_a = a_turned ? TRANSPOSED : AS_IT_IS, of_b = b_turned ? TRANSPOSED : AS_IT_IS;
+    int lda = a_turned ? m : k, ldb = b_turned ? k : n;
     if (inputs[0].dtype.bits == 32)
-        library->sgemm(ROW_MAJOR, AS_IT_IS, transpose, m, n, k, 1, inputs[0].data, k, inputs[1].data, ldb, 0,
+        library->sgemm(ROW_MAJOR, of_a, of_b, m, n, k, 1, inputs[0].data, lda, inputs[1].data, ldb, 0,
                        outputs[0].data, n);
     else
-        library->dgemm(ROW_MAJOR, AS_IT_IS, transpose, m, n, k, 1, inputs[0].data, k, inputs[1].data, ldb, 0,
+        library->dgemm(ROW_MAJOR, of_a, of_b, m, n, k, 1, inputs[0].data, lda, inputs[1].data, ldb, 0,
                        outputs[0].data, n);
     return ROOFLINE_OK;
 }
@@ -56,8 +58,8 @@ static void *open_blas(blas *library, const char *const *names, const char *set_
 }
 
 static void offer(peers *table, const char *name, const char *about, roofline_kernel *prepare_it) {
-    static const char *const forms[] = {"matmul", "matmul.nn"};
-    for (int i = 0; i < 2; i++)
+    static const char *const forms[] = {"matmul", "matmul.nn", "matmul.tn", "matmul.tt"};
+    for (int i = 0; i < 4; i++)
         peers_offer(table, (roofline_offer){.name = name, .operation = forms[i], .dtypes = "f32,f64", .about = about,
                                             .parallel = 1, .prepare = prepare_it, .launch = multiply});
 }

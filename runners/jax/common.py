@@ -32,13 +32,17 @@ notes = {"jaxlib": jax.lib.__version__} | {name: gpu.device_kind for name, gpu i
 runner = Runner("jax", jax.__version__, ["cpu", *GPUS], notes)
 
 
-def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str = "", params=(), sizes=()):
+def offer(operations: str, formula, dtypes=FLOATS, *, widen=True, requires: str = "", params=(), sizes=(), gpu=True):
     """Offers a formula over arrays, and over parameters and sizes by name, for operations named between spaces.
 
-    With `widen` its arrays are in f32 at least. What it returns is rounded once, to the output's type.
+    With `widen` its arrays are in f32 at least; without `gpu` it is for the CPU alone. What it returns is rounded
+    once, to the output's type.
     """
     for operation in operations.split():
-        for device, known in [("cpu", dtypes), ("cuda", [dtype for dtype in dtypes if dtype != "i8"])]:
+        devices = [("cpu", dtypes), ("cuda", [dtype for dtype in dtypes if not dtype.startswith("i8")])]
+        for device, known in devices if gpu else devices[:1]:
+            if not known:
+                continue
             runner.implementation(
                 "jax/jit",
                 operation=operation,

@@ -272,14 +272,16 @@ offer_flushing("attention.sinks", partial(attention_by_steps, causal=True, sinks
 offer_flushing("attention.soft-cap", steps, params=["scale", "cap"])
 
 
-def product(a, b, axis: int):
+def product(a, b, axis: int, of_a: int = 1):
     """jax.lax.dot_general with sums in i32, or in f32 at least."""
     sums = jnp.int32 if a.dtype == jnp.int8 else jnp.promote_types(a.dtype, jnp.float32)
-    return jax.lax.dot_general(a, b, (((1,), (axis,)), ((), ())), preferred_element_type=sums)
+    return jax.lax.dot_general(a, b, (((of_a,), (axis,)), ((), ())), preferred_element_type=sums)
 
 
 offer("matmul", partial(product, axis=1), [*FLOATS, "i8"], widen=False)
 offer("matmul.nn", partial(product, axis=0), [*FLOATS, "i8"], widen=False)
+offer("matmul.tn", partial(product, axis=0, of_a=0), [*FLOATS, "i8"], widen=False)
+offer("matmul.tt", partial(product, axis=1, of_a=0), [*FLOATS, "i8"], widen=False)
 
 
 def batch_product(a, b, form: str):
@@ -290,3 +292,83 @@ def batch_product(a, b, form: str):
 
 offer("bmm", partial(batch_product, form="bmk,bnk->bmn"), [*FLOATS, "i8"], widen=False)
 offer("bmm.nn", partial(batch_product, form="bmk,bkn->bmn"), [*FLOATS, "i8"], widen=False)
+
+
+def scaled_product(a, b, sa, sb):
+    """jax.lax.dot_general with sums in i32, as f32 times the scales of rows and columns."""
+    return product(a, b, axis=1).astype(jnp.float32) * sa[:, None] * sb
+
+
+offer("int8-matmul int8-matmul.row int8-matmul.channel", scaled_product, ["i8-f32", "i8-bf16"], widen=False)
+
+
+def quotients(x, most: float):
+    """Quotients by the scales of the last dimension, within `most`, and these scales."""
+    largest = jnp.max(jnp.abs(x), axis=-1, keepdims=True)
+    s = jnp.where(largest == 0, 1.0, largest / most)
+    return jnp.clip(x / s, -most, most), s
+
+
+def quantize(x):
+    """jax.numpy.max of magnitudes, a quotient, jax.numpy.rint."""
+    q, s = quotients(x, 127.0)
+    return jnp.rint(q), s
+
+
+def quantize_tensor(x):
+    """jax.numpy.max of all magnitudes, a quotient, jax.numpy.rint."""
+    return quantize(x.reshape(1, -1))
+
+
+def quantize_fp8(x):
+    """jax.numpy.max of magnitudes, a quotient, a conversion."""
+    return quotients(x, 448.0)
+
+
+def quantize_fp8_block(x, block: int = 128):
+    """The same in blocks of 128."""
+    rows, cols = x.shape
+    q, s = quotients(jnp.pad(x, ((0, 0), (0, -cols % block))).reshape(rows, -1, block), 448.0)
+    return q.reshape(rows, -1)[:, :cols], s
+
+
+def dequantize(q, s):
+    """Codes as f32 times their scales."""
+    return q.astype(jnp.float32) * s[:, None]
+
+
+for form, formula in {
+    "quantize": quantize,
+    "quantize.tensor": quantize_tensor,
+    "quantize-fp8": quantize_fp8,
+    "quantize-fp8.block": quantize_fp8_block,
+    "dequantize dequantize.tensor": dequantize,
+}.items():
+    offer(form, formula, ["f32", "f16", "bf16"])
+
+
+def spread(scales, block: int, shape):
+    """Each scale for all rows and columns that share it."""
+    rows = scales if scales.shape[0] == shape[0] else jnp.repeat(scales, block, 0)[: shape[0]]
+    return jnp.repeat(rows, block, 1)[:, : shape[1]]
+
+
+def fp8_product(x, w, *scales, block: int):
+    """Both sides decoded to f32 with their scales, then jax.lax.dot_general."""
+    x, w = x.astype(jnp.float32), w.astype(jnp.float32) * spread(scales[-1], block, w.shape)
+    if len(scales) > 1:
+        x = x * spread(scales[0], block, x.shape)
+    return product(x, w, axis=1)
+
+
+offer("fp8-matmul", fp8_product, ["w8a8", "w8a8-f32", "w8a16"], widen=False, sizes=["block"])
+offer("fp8-matmul.square", fp8_product, ["w8a8", "w8a8-f32"], widen=False, sizes=["block"])
+
+
+def q8_product(x, s, q):
+    """Codes times their scales in f32, then jax.lax.dot_general."""
+    w = q.reshape(*s.shape, 32).astype(jnp.float32) * s[..., None].astype(jnp.float32)
+    return product(x, w.reshape(len(q), -1)[:, : x.shape[1]], axis=1)
+
+
+offer("q8-matmul", q8_product, ["f32"], widen=False)

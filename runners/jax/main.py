@@ -15,9 +15,13 @@ from common import runner  # before jax: this binds the clock
 # isort: split
 import draws
 import formulas
+import layers
 import movement
+import serving
+import sparse
+import transforms
 
-MODULES = [formulas, movement, draws]
+MODULES = [formulas, movement, draws, serving, layers, transforms, sparse]
 
 if __name__ == "__main__":
     runner.serve()

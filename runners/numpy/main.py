@@ -14,13 +14,19 @@ from common import runner  # before numpy: this binds the clock
 # isort: split
 import attention
 import elementwise
+import layers
 import movement
 import norms
 import products
+import quantize
 import reductions
 import rope
+import serving
+import sparse
+import transforms
 
 MODULES = [elementwise, movement, reductions, norms, rope, attention, products]
+MODULES += [serving, layers, quantize, transforms, sparse]
 
 if __name__ == "__main__":
     runner.serve()

@@ -9,7 +9,7 @@ from common import FLOATS, Job, offer, scratch_like
 EXACT_BLOCK = 1024
 
 
-@offer("matmul", "matmul matmul.nn bmm bmm.nn", [*FLOATS, "i8"], parallel=True)
+@offer("matmul", "matmul matmul.nn matmul.tn matmul.tt bmm bmm.nn", [*FLOATS, "i8"], parallel=True)
 def matmul(job: Job):
     """numpy.matmul: BLAS for floats, f16 widened to f32; numpy's plain loops for i8 widened to i32."""
     a, b, c = factors(job)
@@ -31,7 +31,7 @@ def matmul(job: Job):
     return run
 
 
-@offer("matmul-exact-f32", "matmul matmul.nn", ["i8"], parallel=True)
+@offer("matmul-exact-f32", "matmul matmul.nn matmul.tn matmul.tt", ["i8"], parallel=True)
 def matmul_i8_by_blas(job: Job):
     """BLAS in f32 over blocks of 1024 products, whose sums f32 holds exactly, added up in i32."""
     a, b, c = factors(job)
@@ -57,7 +57,26 @@ def matmul_i8_by_blas(job: Job):
     return run
 
 
+@offer("matmul", "int8-matmul int8-matmul.row int8-matmul.channel", ["i8-f32"])
+def int8_matmul(job: Job):
+    """numpy.matmul of codes widened to i32, then the scales of rows and columns."""
+    a, b, sa, sb, c = job.arrays()
+    wide_a, wide_b = scratch_like(job, a, np.int32), scratch_like(job, b, np.int32)
+    sums = scratch_like(job, c, np.int32)
+
+    def run():
+        np.copyto(wide_a, a)
+        np.copyto(wide_b, b)
+        np.matmul(wide_a, wide_b.T, out=sums)
+        np.copyto(c, sums, casting="same_kind")
+        np.multiply(c, sa[:, None], out=c)
+        np.multiply(c, sb, out=c)
+
+    return run
+
+
 def factors(job: Job) -> list[np.ndarray]:
-    """A, B as [..., k, n] whichever way it is stored, and C."""
+    """A as [..., m, k] and B as [..., k, n], whichever way they are stored, and C."""
     a, b, c = job.arrays()
-    return [a, b if job.variant == "nn" else b.swapaxes(-1, -2), c]
+    a = a.swapaxes(-1, -2) if job.variant in ("tn", "tt") else a
+    return [a, b if job.variant in ("nn", "tn") else b.swapaxes(-1, -2), c]

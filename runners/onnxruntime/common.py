@@ -12,7 +12,7 @@ from roofline_runner import Job, Runner  # before onnxruntime: this binds the cl
 
 try:
     import onnxruntime as ort
-    from model import TYPES, Graph, onnx
+    from model import TYPES, Graph, bound, onnx
 except ImportError as error:
     print(f"the onnxruntime runner needs onnxruntime: {error}", file=sys.stderr)
     sys.exit(3)
@@ -53,7 +53,7 @@ def prepare(graph_of, parked: bool, job: Job):
     graph: Graph = graph_of(job)
     session = ort.InferenceSession(graph.model(job), options, providers=["CPUExecutionProvider"])
     binding = session.io_binding()
-    for tensor in job.tensors:
+    for tensor in bound(job.tensors):
         bind = binding.bind_output if tensor.role == "output" else binding.bind_input
         bind(tensor.name, "cpu", 0, TYPES[tensor.dtype], graph.shape(tensor), tensor.address)
     return lambda: session.run_with_iobinding(binding)

@@ -12,9 +12,10 @@ from __future__ import annotations
 from common import runner  # before onnxruntime: this binds the clock
 
 # isort: split
+import layers
 import operators
 
-MODULES = [operators]
+MODULES = [operators, layers]
 
 if __name__ == "__main__":
     runner.serve()

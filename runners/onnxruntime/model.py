@@ -39,7 +39,7 @@ class Graph:
         """The model over the job's tensors."""
         inputs, outputs = (
             [helper.make_tensor_value_info(one.name, TYPES[one.dtype], self.shape(one)) for one in ones]
-            for ones in (job.inputs, job.outputs)
+            for ones in (bound(job.inputs), job.outputs)
         )
         constants = [numpy_helper.from_array(values, name) for name, values in self.constants.items()]
         graph = helper.make_graph(self.nodes, "graph", inputs, outputs, constants)
@@ -48,6 +48,11 @@ class Graph:
 
 
 def node(operator: str, inputs: str, outputs: str, **attributes: Any) -> onnx.NodeProto:
-    """An operator on values named between spaces; an output called `-` is not made."""
-    names = ["" if name == "-" else name for name in outputs.split()]
-    return helper.make_node(operator, inputs.split(), names, **attributes)
+    """An operator on values named between spaces; one called `-` is not there."""
+    given, made = (["" if name == "-" else name for name in names.split()] for names in (inputs, outputs))
+    return helper.make_node(operator, given, made, **attributes)
+
+
+def bound(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """Those that a session is bound to: what stays the same is part of its graph."""
+    return [tensor for tensor in tensors if tensor.role != "constant"]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from common import ANY, FLOATS, WIDE, Job, offer
-from model import OWN, Graph, node
+from model import OWN, TYPES, Graph, node
 
 NUMPY = {"f64": np.float64, "f32": np.float32, "f16": np.float16}
 
@@ -53,6 +53,7 @@ for form, axis in {"": -1, ".columns": 0}.items():
     offer_operator(f"log-softmax{form}", "LogSoftmax", ["f64"], requires="finite", axis=axis)
 
 offer_operator("copy", "Identity", ANY)
+offer_operator("embedding", "Gather", ANY)
 offer_operator("transpose", "Transpose", ANY)
 offer_operator("cat", "Concat", ANY, axis=1)
 for form, axes in {"": (2, 1, 0), ".021": (0, 2, 1), ".102": (1, 0, 2), ".120": (1, 2, 0), ".201": (2, 0, 1)}.items():
@@ -311,6 +312,18 @@ def matmul_nn(job: Job):
     return Graph([node("MatMulInteger" if job.dtype == "i8" else "MatMul", "a b", "c")])
 
 
+@offer("matmul.tn", FLOATS)
+def matmul_tn(job: Job):
+    """Gemm with A transposed."""
+    return Graph([node("Gemm", "a b", "c", transA=1)])
+
+
+@offer("matmul.tt", FLOATS)
+def matmul_tt(job: Job):
+    """Gemm with both transposed."""
+    return Graph([node("Gemm", "a b", "c", transA=1, transB=1)])
+
+
 @offer("bmm.nn", FLOATS)
 def bmm_nn(job: Job):
     """MatMul."""
@@ -321,3 +334,48 @@ def bmm_nn(job: Job):
 def bmm(job: Job):
     """Transpose and MatMul."""
     return Graph([node("Transpose", "b", "bt", perm=(0, 2, 1)), node("MatMul", "a bt", "c")])
+
+
+@offer("int8-matmul int8-matmul.row int8-matmul.channel", ["i8-f32", "i8-bf16"])
+def int8_matmul(job: Job):
+    """Transpose and MatMulInteger, then Mul with the scales; MatMulIntegerToFloat for two scales and f32."""
+    if job.variant == "" and job.outputs[0].dtype == "f32":
+        return Graph([node("Transpose", "b", "bt"), node("MatMulIntegerToFloat", "a bt sa sb", "c", domain=OWN)])
+    scaled = [
+        node("Transpose", "b", "bt"),
+        node("MatMulInteger", "a bt", "sums"),
+        node("Cast", "sums", "wide", to=TYPES["f32"]),
+        node("Mul", "wide sa", "rows"),
+    ]
+    last = [node("Mul", "rows sb", "c")]
+    if job.outputs[0].dtype == "bf16":
+        last = [node("Mul", "rows sb", "columns"), node("Cast", "columns", "c", to=TYPES["bf16"])]
+    # A column, that each scale meets its row.
+    return Graph(scaled + last, shapes={"sa": [job.inputs[2].shape[0], 1]})
+
+
+@offer("quantize quantize.tensor", ["f32"])
+def quantize(job: Job):
+    """Abs, ReduceMax and a quotient for the scales, then QuantizeLinear, which rounds ties to even."""
+    nodes = [
+        node("Abs", "x", "sizes"),
+        node("ReduceMax", "sizes axis", "largest", keepdims=0),
+        node("Equal", "largest zero", "zeros"),
+        node("Div", "largest most", "scales"),
+        node("Where", "zeros one scales", "s"),
+    ]
+    constants = {name: np.array(value, np.float32) for name, value in [("zero", 0), ("one", 1), ("most", 127)]}
+    constants["axis"] = np.array([1])
+    if job.variant == "":
+        return Graph([*nodes, node("QuantizeLinear", "x s", "q", axis=0, output_dtype=TYPES["i8"])], constants)
+    # All elements as one row, and its one scale as a number without axes.
+    nodes += [node("Squeeze", "s", "one-scale"), node("QuantizeLinear", "x one-scale", "q", output_dtype=TYPES["i8"])]
+    row = [1, math.prod(job.inputs[0].shape)]
+    return Graph(nodes, constants, {"x": row, "q": row})
+
+
+@offer("dequantize dequantize.block", ["f32"])
+def dequantize(job: Job):
+    """DequantizeLinear."""
+    how = {"axis": 1, "block_size": 32} if job.variant == "block" else {"axis": 0}
+    return Graph([node("DequantizeLinear", "q s", "y", **how)])

@@ -22,8 +22,9 @@ torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompil
 WIDE = ["f64", "f32"]
 FLOATS = [*WIDE, "f16", "bf16"]
 ANYWHERE = ["cpu", "cuda"]
+BITS = {"bf16": ("uint16", torch.bfloat16), "fp8-e4m3": ("uint8", torch.float8_e4m3fn)}
 
-torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
 
@@ -35,7 +36,7 @@ runner = Runner("torch", torch.__version__, ["cpu", *gpus], notes)
 
 def widened(x: torch.Tensor) -> torch.Tensor:
     """A tensor in the type to compute in; integers stay."""
-    return x.to(torch.promote_types(x.dtype, torch.float32)) if x.is_floating_point() else x
+    return x.float() if x.is_floating_point() and x.element_size() < 4 else x
 
 
 def tensors(job: Job) -> list[torch.Tensor]:
@@ -81,10 +82,10 @@ def shared_tensors(job: Job) -> list[torch.Tensor]:
     """The job's tensors over the shared memory itself."""
     found = []
     for tensor in job.tensors:
-        # numpy has no bf16: its bits, looked at as what they are.
-        bits = tensor.dtype == "bf16"
-        one = torch.from_dlpack(tensor.array("uint16" if bits else None))
-        one = one.view(torch.bfloat16) if bits else one
+        # numpy has no such types: their bits, looked at as what they are.
+        bits, kind = BITS.get(tensor.dtype, (None, None))
+        one = torch.from_dlpack(tensor.array(bits))
+        one = one.view(kind) if kind else one
         if one.data_ptr() != tensor.address:
             raise RuntimeError(f"torch copied `{tensor.name}` instead of using it")
         found.append(one)

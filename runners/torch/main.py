@@ -17,10 +17,15 @@ from common import runner  # before torch: this binds the clock
 import attention
 import elementwise
 import functions
+import layers
 import movement
 import products
+import quantize
+import serving
+import sparse
+import transforms
 
-MODULES = [elementwise, movement, functions, attention, products]
+MODULES = [elementwise, movement, functions, attention, products, serving, layers, quantize, transforms, sparse]
 
 if __name__ == "__main__":
     runner.serve()

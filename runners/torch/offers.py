@@ -133,6 +133,6 @@ def named(function) -> str:
     """What a list of implementations calls a function: its first line, or its name in torch."""
     while isinstance(function, partial):
         function = function.func
-    if function.__module__ in ("functions", "movement", "elementwise", "attention"):
+    if (function.__module__ or "torch").partition(".")[0] != "torch":
         return function.__doc__.partition("\n")[0].rstrip(".")
     return f"torch.{function.__name__}"

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 from common import FLOATS, Job, runner, tensors
-from offers import compiler, warmed
+from offers import compiled, compiler, warmed
 
 PRODUCTS = ["f64", "f32", "f16", "i8"]
 # What products in bf16 require on this processor.
@@ -16,10 +16,10 @@ FOR_INTEGERS = "m > 16, n % 8 == 0, k % 8 == 0"
 
 
 def product(name: str):
-    """Offers a function for both forms of the product, in all types and on all devices."""
+    """Offers a function for all forms of the product, in all types and on all devices."""
 
     def register(prepare):
-        for operation in ("matmul", "matmul.nn"):
+        for operation in ("matmul", "matmul.nn", "matmul.tn", "matmul.tt"):
             offer = partial(runner.implementation, name, operation=operation)
             offer(dtypes=PRODUCTS, parallel=True)(prepare)
             offer(dtypes=["bf16"], parallel=True, requires=FOR_TILES)(prepare)
@@ -33,8 +33,7 @@ def product(name: str):
 @product("torch/eager")
 def matmul(job: Job):
     """torch.mm with `out`; torch._int_mm for i8."""
-    a, b, c = tensors(job)
-    return partial(multiply, a, b if job.variant == "nn" else b.t(), c)
+    return partial(BY_FORM[job.variant], *tensors(job))
 
 
 @runner.implementation("torch/eager", operation="bmm.nn", dtypes=PRODUCTS[:-1], parallel=True)
@@ -50,7 +49,7 @@ def bmm(job: Job):
 @product("torch/compile")
 def compiled_matmul(job: Job):
     """torch.compile of torch.mm, of torch._int_mm for i8."""
-    return warmed(job, partial(compiler(multiply_rows if job.variant == "" else multiply), *tensors(job)))
+    return warmed(job, partial(compiler(BY_FORM[job.variant]), *tensors(job)))
 
 
 def multiply(a, b, c):
@@ -62,3 +61,51 @@ def multiply(a, b, c):
 def multiply_rows(a, b, c):
     """c = a · bᵀ."""
     multiply(a, b.t(), c)
+
+
+def multiply_turned(a, b, c):
+    """c = aᵀ · b."""
+    multiply(a.t(), b, c)
+
+
+def multiply_both_turned(a, b, c):
+    """c = aᵀ · bᵀ."""
+    multiply(a.t(), b.t(), c)
+
+
+BY_FORM = {"": multiply_rows, "nn": multiply, "tn": multiply_turned, "tt": multiply_both_turned}
+
+
+SCALED = ["int8-matmul", "int8-matmul.row", "int8-matmul.channel"]
+
+
+def scaled_product(a, b, sa, sb):
+    """torch._int_mm, its sums as f32 times the scales of rows and columns."""
+    return torch._int_mm(a, b.t()).float() * sa[:, None] * sb
+
+
+def scaled(job: Job):
+    """torch._int_mm, then torch.mul with the scales of rows and of columns."""
+    a, b, sa, sb, c = tensors(job)
+    sums = torch.empty(c.shape, dtype=torch.int32, device=c.device)
+    # Scaled where it stands if C can hold it, and rounded once where it cannot.
+    wide = c if c.dtype == torch.float32 else torch.empty_like(c, dtype=torch.float32)
+    held = [sums] if wide is c else [sums, wide]
+    job.workspace_bytes += sum(one.numel() * one.element_size() for one in held)
+
+    def run():
+        torch._int_mm(a, b.t(), out=sums)
+        torch.mul(sums, sa[:, None], out=wide)
+        torch.mul(wide, sb, out=c)
+
+    return run
+
+
+for operation in SCALED:
+    for name, about, prepare in [
+        ("torch/eager", scaled.__doc__, scaled),
+        ("torch/compile", f"torch.compile of {scaled_product.__doc__}", compiled(scaled_product, ())),
+    ]:
+        add = partial(runner.implementation, name, operation=operation, about=about, dtypes=["i8-f32", "i8-bf16"])
+        add(parallel=True)(prepare)
+        add(devices=["cuda"], requires=FOR_INTEGERS)(prepare)

@@ -319,10 +319,11 @@ fn note_own(lane: &mut Lane, own: &Own) {
 
 /// Why the conductor will not work on a case.
 pub fn refusal(case: &Case, memory: u64) -> Option<String> {
-    if case.sizes.contains(&0) {
-        return Some("has a size of zero".to_owned());
-    }
     match case.footprint() {
+        // An axis may be zero, as padding is, where no tensor is.
+        Some(_) if (case.operation.tensors)(case).iter().any(|tensor| tensor.elements() == 0) => {
+            return Some("has a size of zero".to_owned());
+        }
         Some(bytes) if bytes <= memory => {}
         Some(bytes) => {
             return Some(format!("its tensors take {}; {} is the limit", Bytes(bytes), Bytes(memory)));

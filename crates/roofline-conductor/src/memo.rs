@@ -119,9 +119,16 @@ fn units(instance: &Instance, draws: &mut Draws) -> Vec<(usize, usize)> {
             });
             units.extend(places);
         } else {
-            let step = cols.div_ceil(MOST_UNITS);
+            // Where columns are few, as parts of complex numbers are, each is taken in parts of its own: what the
+            // rows of a batch reach are units too.
+            let parts = FEWEST_UNITS.div_ceil(cols).min(rows);
+            let (count, length) = (cols * parts, rows / parts);
+            let step = count.div_ceil(MOST_UNITS);
             let first = below(step);
-            units.extend((first..cols).step_by(step).map(|col| (tensor, below(rows) * cols + col)));
+            units.extend((first..count).step_by(step).map(|unit| {
+                let (part, col) = (unit / cols, unit % cols);
+                (tensor, (part * length + below(length)) * cols + col)
+            }));
         }
     }
     units
@@ -178,6 +185,7 @@ mod tests {
             ("matmul/f32/m=5,n=6,k=7", 30),
             ("matmul.nn/f32/m=5,n=6,k=7", 30),
             ("add/f32/rows=300,cols=3", 300),
+            ("fft/f32/batch=5,n=64", 5 * 64),
             ("add/f32/rows=1,cols=1000", 60),
         ] {
             let case = id.parse().unwrap();

@@ -3,6 +3,7 @@
 use roofline_core::case::Case;
 use roofline_core::philox::Draws;
 use roofline_core::tensor::Tensor;
+use std::collections::BTreeSet;
 
 /// Most elements whose reference is computed for one launch.
 const MOST_ELEMENTS: usize = 1 << 20;
@@ -63,15 +64,11 @@ fn choose(bound: usize, count: usize, draws: &mut Draws) -> Vec<usize> {
     if count >= bound {
         return (0..bound).collect();
     }
-    let mut chosen = vec![bound - 1];
+    let mut chosen = BTreeSet::from([bound - 1]);
     while chosen.len() < count {
-        let draw = draws.below(bound as u64) as usize;
-        if !chosen.contains(&draw) {
-            chosen.push(draw);
-        }
+        chosen.insert(draws.below(bound as u64) as usize);
     }
-    chosen.sort_unstable();
-    chosen
+    chosen.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -392,7 +392,7 @@ mod tests {
     fn mistakes_have_a_reason_and_a_hint() {
         for (id, why, hint) in [
             ("sofmax/f32/rows=1,cols=1", "unknown operation `sofmax`", "softmax"),
-            ("matmul.tt/f32/m=1,n=1,k=1", "no variant `tt`", "matmul.nn"),
+            ("matmul.nx/f32/m=1,n=1,k=1", "no variant `nx`", "matmul.nn"),
             ("softmax", "no dtype", "rows=64"),
             ("softmax/f32", "no axes", "rows=64"),
             ("softmax/fp16/rows=1,cols=1", "unknown dtype", "f16"),

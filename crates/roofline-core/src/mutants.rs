@@ -346,7 +346,10 @@ fn by_column(y: &[f64], spoil: impl Fn(usize, f64) -> f64) -> Vec<f64> {
 
 fn one_element(y: &[f64], instance: &Instance, output: usize, seed: u64) -> Vec<f64> {
     let mut y = y.to_vec();
-    let at = Draws::new(seed, 8).below(y.len() as u64) as usize;
+    let drawn = Draws::new(seed, 8).below(y.len() as u64) as usize;
+    // One that has a bound to be beyond, if there is any: not a sum of nothing.
+    let is_rounded = |at: &usize| instance.expected(output, *at).is_some_and(|expected| expected.soft > 0.0);
+    let at = (drawn..y.len()).chain(0..drawn).find(is_rounded).unwrap_or(drawn);
     let dtype = instance.outputs[output].dtype;
     let least = if dtype.format().is_none() { 1.0 } else { 0.0 };
     if let Some(expected) = instance.expected(output, at) {

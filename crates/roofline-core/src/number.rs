@@ -126,6 +126,39 @@ impl Steps {
         dots
     }
 
+    /// Sums of products of one line of numbers with rows of weights, fused.
+    ///
+    /// What the numbers are off by are deviations that steps before left in them, and weights are drawn with either sign:
+    /// together they are off by the root of the sum of squares. A bound that added them up, or took each for as large as
+    /// it may be, would double from step to step of a recurrence that in truth forgets.
+    pub fn weighted<'a>(&'a self, line: &[Number<'a>], rows: &Rows) -> Vec<Number<'a>> {
+        let values: Vec<f64> = line.iter().map(|number| number.value).collect();
+        let squares: Vec<f64> = line.iter().map(|number| number.error() * number.error()).collect();
+        let order_matters = self.walk.order_matters || self.repeats;
+        let mut sums = Vec::with_capacity(rows.count);
+        for group in &rows.groups {
+            let mut handed_on = [0.0; bound::LANES];
+            for (square, weights) in squares.iter().zip(group) {
+                handed_on.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight * weight * square);
+            }
+            let walked = bound::dots(self.walk, &values, group).into_iter().zip(handed_on);
+            sums.extend(walked.take(rows.count - sums.len()).map(|(walked, handed_on)| {
+                let own = if line.len() > 1 { walked.error_where(order_matters) + self.tiny } else { 0.0 };
+                let inherited = handed_on.sqrt() + own;
+                Number { value: walked.sum, inherited, rounding: 0.0, emulated: walked.sum, steps: self }
+                    .held()
+            }));
+        }
+        if let Some(arithmetic) = self.emulated {
+            for (row, sum) in sums.iter_mut().enumerate() {
+                let products = line.iter().zip(rows.row(row)).map(|(x, w)| x.emulated * arithmetic.input(w));
+                sum.emulated = arithmetic.sum(&products.collect::<Vec<_>>());
+            }
+        }
+        self.count(|counts| counts.multiply_adds += (line.len() * rows.count) as u64);
+        sums
+    }
+
     fn total<'a>(&'a self, terms: impl Iterator<Item = Number<'a>>, count: fn(&mut Counts)) -> Number<'a> {
         let mut walked = self.walk.start();
         let (mut errors, mut squares, mut is_whole) = (0.0, 0.0, true);
@@ -175,6 +208,32 @@ impl Steps {
         let mut counts = self.counts.get();
         add(&mut counts);
         self.counts.set(counts);
+    }
+}
+
+/// Rows of weights that are used again and again, beside each other.
+#[derive(Debug)]
+pub struct Rows {
+    count: usize,
+    groups: Vec<Vec<[f64; bound::LANES]>>,
+}
+
+impl Rows {
+    /// So many rows, one after the other.
+    pub fn new(count: usize, weights: &[f64]) -> Rows {
+        let length = weights.len() / count.max(1);
+        let row = |row: usize| weights.get(row * length..(row + 1) * length);
+        let beside = |group: usize| {
+            let at = |place: usize| {
+                std::array::from_fn(|lane| row(group * bound::LANES + lane).map_or(0.0, |row| row[place]))
+            };
+            (0..length).map(at).collect()
+        };
+        Rows { count, groups: (0..count.div_ceil(bound::LANES)).map(beside).collect() }
+    }
+
+    fn row(&self, row: usize) -> impl Iterator<Item = f64> {
+        self.groups[row / bound::LANES].iter().map(move |lanes| lanes[row % bound::LANES])
     }
 }
 
@@ -337,6 +396,20 @@ impl<'a> Number<'a> {
         let round = |x: f64| dtype.format().map_or(x, |format| format.round(x));
         let rounding = bound::rounding(dtype, self.value);
         Number { inherited: self.error(), rounding, emulated: round(self.emulated), ..self }
+    }
+
+    /// Rounded by a rule on the way, to a code. Where a kernel's own error, with the room that bounds give it, reaches over
+    /// a border between two, either is right.
+    pub fn coded(self, round: impl Fn(f64) -> f64) -> Number<'a> {
+        let error = bound::MARGIN * self.error();
+        let apart = round(self.value + error) - round(self.value - error);
+        let (value, emulated) = (round(self.value), round(self.emulated));
+        Number { value, inherited: apart, rounding: 0.0, emulated, steps: self.steps }
+    }
+
+    /// As it is, where a formula knows that nothing was rounded: over a power of two.
+    pub fn exact(self) -> Number<'a> {
+        Number { inherited: 0.0, rounding: 0.0, ..self }
     }
 
     /// As a kernel reads it again that wrote it in this type.

@@ -13,37 +13,54 @@ pub mod batch_norm;
 pub mod bmm;
 pub mod broadcast_add;
 pub mod cat;
+pub mod conv2d;
 pub mod copy;
 pub mod cos;
 pub mod cross_entropy;
 pub mod cross_entropy_prob;
+pub mod dequantize;
 pub mod div;
 pub mod div_scalar;
 pub mod dot;
 pub mod dropout;
+pub mod embedding;
 pub mod exp;
 pub mod expand;
+pub mod fft;
+pub mod fft2;
 pub mod focal;
+pub mod fp8_matmul;
 pub mod gelu;
 pub mod gelu_quick;
 pub mod gelu_tanh;
+pub mod grouped_matmul;
+pub mod gru;
+pub mod int8_matmul;
+pub mod kv_append;
 pub mod layer_norm;
 pub mod layer_norm_gelu;
 pub mod log;
 pub mod log_softmax;
 pub mod logsumexp;
+pub mod lstm;
 pub mod matmul;
 pub mod max;
 pub mod mean;
+pub mod moe_combine;
 pub mod mse;
 pub mod mul;
 pub mod negate;
+pub mod paged_attention;
 pub mod permute;
 pub mod pow_scalar;
+pub mod q8_matmul;
 pub mod qk_norm;
+pub mod quantize;
+pub mod quantize_fp8;
 pub mod relu;
 pub mod reshape;
 pub mod rms_norm;
+pub mod rnn;
 pub mod rope;
 pub mod rope_tables;
 pub mod scale;
@@ -53,11 +70,14 @@ pub mod sin;
 pub mod softmax;
 pub mod softmax_axis;
 pub mod split;
+pub mod spmm;
+pub mod spmv;
 pub mod sqrt;
 pub mod stack;
 pub mod sub;
 pub mod sum;
 pub mod tanh;
+pub mod top_k;
 pub mod transpose;
 pub mod window_attention;
 
@@ -104,6 +124,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &max::OPERATION,
     &logsumexp::OPERATION,
     &argmax::OPERATION,
+    &top_k::OPERATION,
     &dot::OPERATION,
     &mse::OPERATION,
     &cross_entropy::OPERATION,
@@ -117,13 +138,32 @@ pub const OPERATIONS: &[&Operation] = &[
     &layer_norm::OPERATION,
     &layer_norm_gelu::OPERATION,
     &dropout::OPERATION,
+    &embedding::OPERATION,
     &rope::OPERATION,
     &rope_tables::OPERATION,
     &batch_norm::OPERATION,
     &attention::OPERATION,
     &window_attention::OPERATION,
+    &paged_attention::OPERATION,
+    &kv_append::OPERATION,
     &matmul::OPERATION,
     &bmm::OPERATION,
+    &grouped_matmul::OPERATION,
+    &moe_combine::OPERATION,
+    &conv2d::OPERATION,
+    &int8_matmul::OPERATION,
+    &fp8_matmul::OPERATION,
+    &q8_matmul::OPERATION,
+    &quantize::OPERATION,
+    &quantize_fp8::OPERATION,
+    &dequantize::OPERATION,
+    &rnn::OPERATION,
+    &lstm::OPERATION,
+    &gru::OPERATION,
+    &spmv::OPERATION,
+    &spmm::OPERATION,
+    &fft::OPERATION,
+    &fft2::OPERATION,
 ];
 
 /// What [`bring`] added.

@@ -1,7 +1,8 @@
 //! What a case computes in: the types of its tensors, and what its sums are kept in.
 //!
 //! A precision has an id that case ids, suites, offers and records share: `f32`, `bf16`, `f16+f16` (sums in
-//! f16), `bf16+p16` (probabilities rounded to 16 bits on the way), `w8a16` (weights of 8 bits), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
+//! f16), `bf16+p16` (probabilities rounded to 16 bits on the way), `i8-bf16` (codes of i8 that give bf16), `w8a16`
+//! (weights of 8 bits, activations of 16), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
 //! terms). Each operation lists its own.
 
 use crate::dtype::Dtype;
@@ -90,6 +91,22 @@ impl Precision {
     /// f16 with sums in f16.
     pub const F16_F16: Precision =
         Precision { id: "f16+f16", accumulator: Accumulator::F16, ..Precision::of(Dtype::F16) };
+
+    /// Codes of i8, whose exact sums are scaled in f32.
+    pub const I8_F32: Precision = Precision {
+        id: "i8-f32",
+        output: Dtype::F32,
+        accumulator: Accumulator::F32,
+        ..Precision::of(Dtype::I8)
+    };
+    pub const I8_BF16: Precision = Precision { id: "i8-bf16", output: Dtype::Bf16, ..Precision::I8_F32 };
+
+    /// Weights of fp8 with activations of fp8, or of bf16.
+    pub const W8A8: Precision =
+        Precision { id: "w8a8", output: Dtype::Bf16, ..Precision::of(Dtype::Fp8E4m3) };
+    pub const W8A8_F32: Precision = Precision { id: "w8a8-f32", output: Dtype::F32, ..Precision::W8A8 };
+    pub const W8A16: Precision =
+        Precision { id: "w8a16", weights: Dtype::Fp8E4m3, ..Precision::of(Dtype::Bf16) };
 
     /// bf16 and f16 whose probabilities are rounded to the same before they meet values.
     pub const BF16_P16: Precision =

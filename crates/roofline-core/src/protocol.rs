@@ -131,7 +131,7 @@ pub struct Place {
     /// Of an output, the input that it is a copy of before every launch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_as: Option<String>,
-    /// Bytes of an input that a launch reads, where these are not all.
+    /// Bytes that a launch reads, or writes, where these are not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walked: Option<u64>,
 }

@@ -29,14 +29,21 @@ pub enum Content {
     /// The same, with minus infinity for what is masked: by lot single elements and whole rows, in the families
     /// that plant values.
     Masked { limit: f64 },
+    /// Numbers of a family; where that is small integers, halves up to `most`, which stands at every 32nd place, and every
+    /// fourth row is of zeros: codes that end at `most` have ties there, and scales that are no quotient.
+    Ties { most: f64 },
     /// Numbers of a domain, spread evenly.
     Within { low: f64, high: f64 },
     /// Whole numbers below a bound, and by lot one that stands for none.
     Indices { below: u64, none: Option<i32> },
+    /// Whole numbers below a bound, each at most once.
+    Order { below: u64 },
     /// Whole numbers that rise from 0 to `total`, the first and the last being these.
     Offsets { total: u64 },
     /// Factors of blocks: powers of two around 1, with all their digits.
     Scales,
+    /// Bytes of blocks, so many each: a scale in f16 of no sign and finite, low byte first, and codes.
+    ScaledBlocks { bytes: usize },
     /// Any number that the type has, as the start of random ones.
     Seed,
     /// Any bits that the type has.
@@ -46,7 +53,7 @@ pub enum Content {
 impl Content {
     /// Whether they are numbers of a family.
     pub fn is_values(self) -> bool {
-        matches!(self, Content::Values { .. } | Content::Masked { .. })
+        matches!(self, Content::Values { .. } | Content::Masked { .. } | Content::Ties { .. })
     }
 }
 
@@ -71,7 +78,7 @@ pub struct Tensor {
     pub rises: bool,
     /// Of an output, the input that it is a copy of before every launch: kernels that work in place read it there.
     pub starts_as: Option<&'static str>,
-    /// Elements of an input that a launch reads, where these are not all.
+    /// Elements that a launch reads, or writes, where these are not all.
     pub read: Option<usize>,
 }
 
@@ -159,17 +166,22 @@ impl Tensor {
         Tensor { read, ..self }
     }
 
+    /// A launch writes so many of its elements, if it has more: the others stay what they are.
+    pub fn written_in_part(self, elements: usize) -> Tensor {
+        self.read_in_part(elements)
+    }
+
     pub fn elements(&self) -> usize {
-        self.shape.iter().product()
+        self.shape.iter().fold(1, |product: usize, size| product.saturating_mul(*size))
     }
 
     pub fn bytes(&self) -> usize {
-        self.elements() * self.dtype.size()
+        self.elements().saturating_mul(self.dtype.size())
     }
 
     /// Bytes that a launch reads or writes.
     pub fn walked(&self) -> usize {
-        self.read.unwrap_or(self.elements()) * self.dtype.size()
+        self.read.unwrap_or(self.elements()).saturating_mul(self.dtype.size())
     }
 
     /// Length of its last dimension, at least 1.
@@ -198,7 +210,7 @@ impl Tensor {
                     old - self.step
                 }
             }
-            Content::Values { .. } | Content::Masked { .. } => old + self.step * up,
+            Content::Values { .. } | Content::Masked { .. } | Content::Ties { .. } => old + self.step * up,
             Content::Within { low, high } => {
                 if old > (low * high).max(low * low).sqrt() {
                     low
@@ -210,8 +222,8 @@ impl Tensor {
                 let below = below.max(1);
                 ((old.max(0.0) as u64 + 1 + bits % below.saturating_sub(1).max(1)) % below) as f64
             }
-            // An offset between its neighbours is moved by whoever knows them.
-            Content::Offsets { .. } => old,
+            // What may be an offset, or stand in an order, depends on the others.
+            Content::Offsets { .. } | Content::Order { .. } => old,
             Content::Scales => {
                 if old > 1.0 {
                     old / 4.0
@@ -219,6 +231,9 @@ impl Tensor {
                     old * 4.0
                 }
             }
+            // Whichever byte of a block it is: the high one of a finite scale too.
+            Content::ScaledBlocks { .. } if (0.0..64.0).contains(&old) => 64.0 + (bits % 48) as f64,
+            Content::ScaledBlocks { .. } => (bits % 64) as f64,
             Content::Seed => (bits >> 33) as f64,
             Content::Codes => f64::from((bits >> 56) as i8),
         }
@@ -230,12 +245,15 @@ impl Tensor {
             Content::Values { .. } | Content::Codes if self.dtype.format().is_none() => {
                 Some(f64::from((bits >> 56) as i8))
             }
-            Content::Values { .. } | Content::Masked { .. } | Content::Codes => Some(unit(bits) * 2.0 - 1.0),
+            Content::Values { .. } | Content::Masked { .. } | Content::Ties { .. } | Content::Codes => {
+                Some(unit(bits) * 2.0 - 1.0)
+            }
             Content::Within { low, high } => Some(low + unit(bits) * (high - low)),
             Content::Indices { below, .. } => Some((bits % below.max(1)) as f64),
             Content::Scales => Some(0.5 + unit(bits)),
+            Content::ScaledBlocks { .. } => Some((bits % 64) as f64),
             Content::Seed => Some((bits >> 33) as f64),
-            Content::Offsets { .. } => None,
+            Content::Offsets { .. } | Content::Order { .. } => None,
         }
     }
 }

@@ -5,6 +5,8 @@ use std::ops::{Deref, DerefMut};
 
 use half::{bf16, f16};
 
+use crate::Fp8E4m3;
+
 /// An input: borrowed anew for each launch, since its content may be another then.
 pub type In<'a, T> = Box<dyn Deref<Target = [T]> + 'a>;
 /// An output, likewise.
@@ -126,7 +128,7 @@ pub trait Datum: Copy + Default + Send + Sync + 'static {
 }
 
 macro_rules! data {
-    ($($type:ident $variant:ident,)*) => {
+    ($($type:ident $variant:ident $name:literal,)*) => {
         /// An input of whatever type.
         #[doc(hidden)]
         pub enum AnyIn<'a> { $($variant(In<'a, $type>),)* }
@@ -136,7 +138,7 @@ macro_rules! data {
         pub enum AnyOut<'a> { $($variant(Out<'a, $type>),)* }
 
         $(impl Datum for $type {
-            const NAME: &'static str = stringify!($type);
+            const NAME: &'static str = $name;
             fn any_in(x: In<'_, Self>) -> AnyIn<'_> {
                 AnyIn::$variant(x)
             }
@@ -153,4 +155,12 @@ macro_rules! data {
     };
 }
 
-data! { f64 F64, f32 F32, bf16 Bf16, f16 F16, i32 I32, i8 I8, }
+data! {
+    f64 F64 "f64",
+    f32 F32 "f32",
+    bf16 Bf16 "bf16",
+    f16 F16 "f16",
+    Fp8E4m3 Fp8E4m3 "fp8-e4m3",
+    i32 I32 "i32",
+    i8 I8 "i8",
+}

@@ -26,6 +26,10 @@ unsafe impl Plain for i32 {}
 unsafe impl Plain for u16 {}
 // SAFETY: a plain number.
 unsafe impl Plain for i8 {}
+// SAFETY: a u16 in all but name.
+unsafe impl Plain for half::bf16 {}
+// SAFETY: a u16 in all but name.
+unsafe impl Plain for half::f16 {}
 
 /// A buffer of this thread, holding values of an earlier use.
 pub(crate) struct Scratch<T: Plain> {
@@ -42,7 +46,7 @@ thread_local! {
 impl<T: Plain> Scratch<T> {
     /// A buffer of `length` values that are initialised but arbitrary.
     pub(crate) fn take(length: usize) -> Self {
-        let bytes = length * size_of::<T>();
+        let bytes = length.checked_mul(size_of::<T>()).expect("a buffer that memory can hold");
         let memory = FREE.with_borrow_mut(|free| {
             // The smallest that is large enough; else the last one makes room.
             let fitting = (0..free.len()).filter(|&i| free[i].layout.size() >= bytes);

@@ -38,8 +38,8 @@ impl Product {
     #[track_caller]
     pub(crate) fn check(self, a: usize, b: usize, c: usize) {
         let Product { m, n, k } = self;
-        assert_eq!(a, m * k, "length of a for m={m}, k={k}");
-        assert_eq!(b, n * k, "length of b for n={n}, k={k}");
-        assert_eq!(c, m * n, "length of c for m={m}, n={n}");
+        assert_eq!(Some(a), m.checked_mul(k), "length of a for m={m}, k={k}");
+        assert_eq!(Some(b), n.checked_mul(k), "length of b for n={n}, k={k}");
+        assert_eq!(Some(c), m.checked_mul(n), "length of c for m={m}, n={n}");
     }
 }

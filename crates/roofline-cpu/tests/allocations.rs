@@ -8,7 +8,7 @@ use roofline_core::dtype::Dtype;
 use roofline_core::operation::Operation;
 use roofline_core::tensor::Tensor;
 use roofline_cpu::catalog::{Kernel, implementations};
-use roofline_cpu::{Args, Cpu, Datum, bf16, f16};
+use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, bf16, f16};
 
 struct Counting;
 
@@ -63,6 +63,7 @@ fn second_launch(kernel: &Kernel, case: &Case, cpu: &Cpu) -> usize {
             Dtype::F32 => give::<f32>(args, &tensor),
             Dtype::Bf16 => give::<bf16>(args, &tensor),
             Dtype::F16 => give::<f16>(args, &tensor),
+            Dtype::Fp8E4m3 => give::<Fp8E4m3>(args, &tensor),
             Dtype::I32 => give::<i32>(args, &tensor),
             Dtype::I8 => give::<i8>(args, &tensor),
             other => panic!("no kernel takes {other}"),

@@ -15,7 +15,7 @@ use roofline_core::operation::Param;
 use roofline_core::philox::Draws;
 use roofline_core::tensor::Tensor;
 use roofline_cpu::catalog::{Implementation, Kernel, implementations};
-use roofline_cpu::{Args, Cpu, Datum, Isa, Pool};
+use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Isa, Pool};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -85,7 +85,21 @@ const OTHERS: &[[u64; 4]] = &[
     [1025, 1, 2, 1],
 ];
 
-/// Batch, queries, keys, heads of queries and of keys, their length, and that of a window.
+/// Rows, columns, the length of a block and that of the sums, which few of them divide.
+const BLOCKS: &[[u64; 4]] = &[
+    [1, 1, 1, 1],
+    [2, 3, 2, 7],
+    [3, 5, 4, 8],
+    [7, 9, 16, 100],
+    [5, 33, 32, 129],
+    [33, 4, 128, 257],
+    [1, 130, 128, 64],
+    [130, 1, 128, 128],
+    [2, 3, 1000, 31],
+    [17, 2, 3, 1025],
+];
+
+/// Batch, queries or pages, keys of all or of a page, heads of queries and of keys, their length, and that of a window.
 const HEADS: &[[u64; 7]] = &[
     [1, 1, 1, 1, 1, 1, 1],
     [2, 3, 7, 4, 2, 7, 2],
@@ -100,14 +114,36 @@ const HEADS: &[[u64; 7]] = &[
     [1, 1, 1025, 4, 4, 4, 33],
 ];
 
+/// Batch, channels of outputs, height, width, kernel, stride, padding, dilation, groups, and channels of images.
+const WINDOWS: &[[u64; 10]] = &[
+    [1, 1, 1, 1, 1, 1, 0, 1, 1, 1],
+    [2, 3, 7, 5, 3, 1, 1, 1, 1, 2],
+    [1, 4, 9, 11, 3, 2, 1, 1, 2, 6],
+    [1, 5, 8, 33, 1, 1, 0, 1, 1, 17],
+    [1, 6, 13, 12, 3, 1, 2, 2, 3, 3],
+    [2, 8, 10, 9, 3, 1, 1, 1, 8, 8],
+    [1, 2, 1, 1, 3, 1, 1, 1, 1, 5],
+    [1, 3, 23, 31, 7, 2, 3, 1, 1, 3],
+    [1, 16, 6, 6, 2, 3, 0, 1, 4, 4],
+    [1, 2, 5, 127, 5, 1, 4, 1, 1, 1],
+    [3, 2, 12, 3, 3, 4, 0, 1, 2, 2],
+    [1, 33, 4, 4, 3, 1, 1, 1, 1, 65],
+    [1, 1, 20, 17, 4, 3, 5, 3, 1, 1],
+];
+
 /// Sizes for an operation of these axes.
 fn sizes(axes: &[&str]) -> Vec<Vec<u64>> {
     match axes {
         ["rows", "cols"] => ROWS.iter().map(|sizes| sizes.to_vec()).collect(),
+        ["batch", "n"] => ROWS.iter().map(|sizes| sizes.to_vec()).collect(),
         ["m", "n", "k"] => PRODUCTS.iter().map(|sizes| sizes.to_vec()).collect(),
-        ["batch", "seq", "kv", ..] => HEADS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect(),
+        ["batch", "seq" | "pages", "kv" | "page", ..] => {
+            HEADS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect()
+        }
+        ["batch", "out", "height", ..] => WINDOWS.iter().map(|sizes| sizes.to_vec()).collect(),
+        ["m", "n", "block", "k"] => BLOCKS.iter().map(|sizes| sizes.to_vec()).collect(),
         [_] => [1, 2, 3, 7, 31, 33, 127, 129, 748, 1000, 1025, 40_001].map(|size| vec![size]).to_vec(),
-        _ => OTHERS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect(),
+        _ => OTHERS.iter().map(|sizes| sizes.iter().copied().cycle().take(axes.len()).collect()).collect(),
     }
 }
 
@@ -244,6 +280,7 @@ enum Held {
     F32(Guarded<f32>),
     Bf16(Guarded<bf16>),
     F16(Guarded<f16>),
+    Fp8E4m3(Guarded<Fp8E4m3>),
     I32(Guarded<i32>),
     I8(Guarded<i8>),
 }
@@ -256,6 +293,7 @@ macro_rules! each {
             Held::F32($guarded) => $does,
             Held::Bf16($guarded) => $does,
             Held::F16($guarded) => $does,
+            Held::Fp8E4m3($guarded) => $does,
             Held::I32($guarded) => $does,
             Held::I8($guarded) => $does,
         }
@@ -278,6 +316,7 @@ impl Held {
             Dtype::F32 => Held::F32(guard(values, edge, is_input, |x| x as f32)),
             Dtype::Bf16 => Held::Bf16(guard(values, edge, is_input, bf16::from_f64)),
             Dtype::F16 => Held::F16(guard(values, edge, is_input, f16::from_f64)),
+            Dtype::Fp8E4m3 => Held::Fp8E4m3(guard(values, edge, is_input, |x| Fp8E4m3::from_f32(x as f32))),
             Dtype::I32 => Held::I32(guard(values, edge, is_input, |x| x as i32)),
             Dtype::I8 => Held::I8(guard(values, edge, is_input, |x| x as i8)),
             other => panic!("no kernel takes {other}"),

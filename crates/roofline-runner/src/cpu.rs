@@ -8,7 +8,7 @@ use crate::sys::tensor::Element;
 use roofline_core::dtype::Dtype;
 use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, Role, VERSION, cpu};
 use roofline_cpu::catalog::{self, Implementation};
-use roofline_cpu::{Args, Cpu, Datum, Isa, Pool, bf16, f16};
+use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Isa, Pool, bf16, f16};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -88,6 +88,7 @@ fn args(job: &mut Job) -> Result<Args<'static>, Refusal> {
             Dtype::F32 => give::<f32>(args, job, &name, role)?,
             Dtype::Bf16 => give::<bf16>(args, job, &name, role)?,
             Dtype::F16 => give::<f16>(args, job, &name, role)?,
+            Dtype::Fp8E4m3 => give::<Fp8E4m3>(args, job, &name, role)?,
             Dtype::I32 => give::<i32>(args, job, &name, role)?,
             Dtype::I8 => give::<i8>(args, job, &name, role)?,
             other => return Err(unsupported(format!("tensor `{name}` is {other}"))),

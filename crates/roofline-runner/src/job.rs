@@ -165,15 +165,18 @@ impl Job {
         Ok((inputs, outputs))
     }
 
-    /// The same with of each input what a launch reads: a part where that is so, and nothing where an output starts
-    /// as the input and is read instead.
+    /// The same with of each tensor what a launch reads or writes: a part where that is so, and nothing of an input where an
+    /// output starts as it and is read instead.
     pub(crate) fn walked(&mut self) -> Result<InAndOut, Refusal> {
         let (inputs, outputs) = self.bytes()?;
         let is_read =
             |place: &Place| !self.tensors.iter().any(|output| output.starts_as.as_ref() == Some(&place.name));
         let walked = inputs.into_iter().zip(&self.tensors).filter(|(_, place)| is_read(place));
-        let walked = walked.map(|(input, place)| input.first(place.walked.unwrap_or(place.bytes) as usize));
-        Ok((walked.collect(), outputs))
+        let length = |place: &Place| place.walked.unwrap_or(place.bytes) as usize;
+        let walked = walked.map(|(input, place)| input.first(length(place))).collect();
+        let of_output = self.tensors.iter().filter(|place| !place.role.is_input());
+        let written = outputs.into_iter().zip(of_output).map(|(output, place)| output.first(length(place)));
+        Ok((walked, written.collect()))
     }
 
     fn find<T: Element>(&self, name: &str, role: Role) -> Result<(&Place, usize), Refusal> {

@@ -53,7 +53,10 @@ pub(crate) fn prepare(mut job: Job) -> Result<Ready, Refusal> {
     let ready = match probe.entry {
         Entry::Traffic(way) => {
             let isa = cpu.isa;
-            let is_in_place = job.tensors.iter().any(|place| place.starts_as.is_some());
+            let is_read = |name: &String| {
+                job.tensors.iter().any(|input| input.name == *name && input.walked != Some(0))
+            };
+            let is_in_place = job.tensors.iter().any(|place| place.starts_as.as_ref().is_some_and(is_read));
             let (inputs, mut outputs) = job.walked()?;
             let count = inputs.len();
             // What works in place must have read what it writes: an ordinary store reads the line, one past the

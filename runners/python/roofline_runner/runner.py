@@ -387,8 +387,8 @@ class Runner:
     }
 
 
-# A precision that is more than a type: `f16+f16`, `w8a16`.
-_PRECISION = re.compile(r"[a-z0-9-]+\+[a-z0-9-]+|w[0-9]+a[0-9]+")
+# A precision that is more than a type: `f16+f16`, `w8a16`, `i8-bf16`.
+_PRECISION = re.compile(r"[a-z0-9-]+\+[a-z0-9-]+|(i8|w[0-9]+a[0-9]+)(-[a-z0-9]+)?")
 
 
 def checked(dtypes: Iterable[str], output: str) -> tuple[str, ...]:

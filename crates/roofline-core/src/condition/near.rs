@@ -34,7 +34,12 @@ impl Condition {
                 found
             })
             .collect();
-        self.combine(names, &choices, TRIES, draws).unwrap_or_else(|| own.to_vec())
+        let nearest: Vec<u64> = choices.iter().map(|choices| choices[0]).collect();
+        if self.holds(Sizes { names, values: &nearest }).is_ok() {
+            return nearest;
+        }
+        let mended = self.mend(names, nearest, &choices, draws);
+        mended.or_else(|| self.combine(names, &choices, TRIES, draws)).unwrap_or_else(|| own.to_vec())
     }
 
     /// The first axis of which the condition leaves fewer than [`ENOUGH`] sizes other than `own` within a
@@ -49,7 +54,7 @@ impl Condition {
         let choices: Vec<Vec<u64>> = (0..names.len()).map(near).collect();
         (0..names.len()).find_map(|axis| {
             let range = own[axis].div_ceil(2).max(1)..=own[axis].saturating_mul(2);
-            let all = (range.end() - range.start()).min(ENOUGH as u64) as usize;
+            let all = range.end().saturating_sub(*range.start()).min(ENOUGH as u64) as usize;
             let fits = |size: &u64| {
                 let mut choices = choices.clone();
                 // Axes that are tied together often grow together.
@@ -77,6 +82,27 @@ impl Condition {
             .filter(move |size| {
                 clauses.iter().all(|clause| clause.holds(Sizes { names: name, values: &[*size] }))
             })
+    }
+
+    /// The nearest sizes, of which an axis of a clause that does not hold takes another choice, again and again: what many
+    /// axes must meet in is not found by lot for all of them at once.
+    fn mend(
+        &self,
+        names: &[&str],
+        mut sizes: Vec<u64>,
+        choices: &[Vec<u64>],
+        draws: &mut Draws,
+    ) -> Option<Vec<u64>> {
+        for attempt in 0..TRIES {
+            let broken = self.sizes.iter().find(|clause| !clause.holds(Sizes { names, values: &sizes }));
+            let Some(broken) = broken else { return Some(sizes) };
+            let axes: Vec<&str> = broken.axes().collect();
+            let chosen = axes.get(draws.below(axes.len() as u64) as usize)?;
+            let axis = names.iter().position(|name| name == chosen)?;
+            let among = (2 + attempt / 4).min(choices[axis].len() as u64);
+            sizes[axis] = choices[axis][draws.below(among) as usize];
+        }
+        None
     }
 
     /// One choice of each axis so that all clauses hold: the nearest first, then ever farther ones by lot.

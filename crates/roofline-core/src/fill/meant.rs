@@ -20,6 +20,7 @@ impl Filling {
         match self.content {
             Content::Values { .. } => None,
             Content::Masked { .. } => self.is_masked(index, bits).then_some(f64::NEG_INFINITY),
+            Content::Ties { most } => (self.fill == Fill::Integers).then(|| self.tie(index, bits, most)),
             Content::Within { low, .. } if at_an_end && bits & 1 == 0 => Some(low),
             Content::Within { high, .. } if at_an_end => Some(high),
             Content::Within { low, high } => Some(low + unit * (high - low)),
@@ -39,11 +40,18 @@ impl Filling {
                 below if rises => (index as u64 % below) as f64,
                 below => ((u128::from(bits) * u128::from(below)) >> 64) as f64,
             }),
+            Content::Order { below } => Some(self.turn(index, below, rises)),
             Content::Offsets { total } => Some(self.offset(index, total, at_an_end, unit)),
             Content::Scales => {
                 let exponent = if at_an_end { (bits & 15) as i32 - 8 } else { 0 };
                 Some((0.5 + unit) * power_of_two(exponent))
             }
+            Content::ScaledBlocks { bytes } => Some(match index % bytes {
+                // From a half to two; at the extreme, denormal numbers and those just below two.
+                1 if at_an_end => f64::from(u8::from(bits >> 8 & 1 == 0) * 0x3f),
+                1 => f64::from(0x38 + (bits >> 8 & 7) as u8),
+                _ => f64::from((bits >> 56) as i8),
+            }),
             Content::Seed => Some((bits >> 33) as f64),
             Content::Codes => Some(f64::from((bits >> 56) as i8)),
         }
@@ -55,15 +63,58 @@ impl Filling {
             && (bits >> 8 & (NONES - 1) == 0 || row > 0 && self.words(row, 4)[0].is_multiple_of(MASKED))
     }
 
-    /// Parts of about one length; at the extreme all but the first are empty.
+    /// One of the numbers below a bound, each of which comes once: halves of an index of twice as many bits as it takes
+    /// are mixed into each other, and what lies beyond the bound is mixed again.
+    fn turn(&self, index: usize, below: u64, rises: bool) -> f64 {
+        let below = below.max(1);
+        let index = index as u64 % below;
+        if rises {
+            return index as f64;
+        }
+        let half = (u64::BITS - (below - 1).leading_zeros()).div_ceil(2).max(1);
+        let mask = (1 << half) - 1;
+        let mix = |index: u64| {
+            let round = |[left, right]: [u64; 2], round: u32| {
+                let word = u64::from(self.words(right as usize, 6 + round)[0]);
+                [right, (left ^ word) & mask]
+            };
+            let [left, right] = (0..4).fold([index >> half, index & mask], round);
+            left << half | right
+        };
+        let mut turned = mix(index);
+        while turned >= below {
+            turned = mix(turned);
+        }
+        turned as f64
+    }
+
+    /// A half up to `most`, which every 32nd is; every fourth row is of zeros.
+    fn tie(&self, index: usize, bits: u64, most: f64) -> f64 {
+        match self.place(index) {
+            _ if self.number(index) % 4 == 3 => 0.0,
+            place if place.is_multiple_of(32) => most,
+            _ => (bits % (4 * most as u64 + 1)) as f64 / 2.0 - most,
+        }
+    }
+
+    /// Parts of about one length; of a length that rises where contents rise; at the extreme all but the first are
+    /// empty. Planted, two of three are empty and one by lot, dense beside the others, has half of all.
     fn offset(&self, index: usize, total: u64, at_an_end: bool, unit: f64) -> f64 {
         let last = self.elements.saturating_sub(1);
-        match index {
-            0 => 0.0,
-            _ if index >= last || at_an_end => total as f64,
+        let share = |parts: f64| parts / last as f64;
+        let share = match self.fill {
+            _ if index == 0 => 0.0,
+            _ if index >= last || at_an_end => 1.0,
+            Fill::Ramp | Fill::OneHot => share(index as f64) * share(index as f64),
+            Fill::Planted => {
+                let dense = self.words(0, 5)[0] as usize % last;
+                let before = share((index - index % 3) as f64) / 2.0;
+                if index > dense { before + 0.5 } else { before }
+            }
             // Each within its own part, so that they rise whatever is drawn.
-            _ => ((index as f64 + unit - 0.5) * total as f64 / last as f64).floor(),
-        }
+            _ => share(index as f64 + unit - 0.5),
+        };
+        (share * total as f64).floor()
     }
 }
 
@@ -117,11 +168,31 @@ mod tests {
                 "{fill}"
             );
             assert!(indices.iter().filter(|x| **x >= 0.0).count() > 300, "{fill}");
+            let mut order = values(*fill, Content::Order { below: 510 }, 500);
+            let is_even = |step: &[f64]| step[1] - step[0] == order[1] - order[0];
+            let steps = order.windows(2).filter(|step| is_even(step)).count();
+            assert!(steps < 20 || matches!(fill, Fill::Ramp | Fill::OneHot), "{fill}: {steps} steps alike");
+            order.sort_by(f64::total_cmp);
+            order.dedup();
+            assert!(order.len() == 500 && order[0] >= 0.0 && order[499] < 510.0, "{fill}");
             let offsets = values(*fill, Content::Offsets { total: 900 }, 101);
             assert!(offsets.is_sorted() && offsets[0] == 0.0 && offsets[100] == 900.0, "{fill}: {offsets:?}");
+            let lengths: Vec<f64> = offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            let empty = lengths.iter().filter(|length| **length == 0.0).count();
+            let most = lengths.iter().copied().fold(0.0, f64::max);
+            match fill {
+                Fill::Extreme => assert_eq!((empty, lengths[0]), (99, 900.0)),
+                Fill::Planted => assert!(empty > 60 && most >= 450.0, "{empty} empty, at most {most}"),
+                _ => assert!(empty < 20 && most < 30.0, "{fill}: {empty} empty, at most {most}"),
+            }
             let within = values(*fill, Content::Within { low: 0.01, high: 10.0 }, 500);
             assert!(within.iter().all(|x| (0.0099..=10.0).contains(x)), "{fill}");
             assert!(values(*fill, Content::Scales, 100).iter().all(|x| *x > 0.0 && *x < 400.0), "{fill}");
+            // A scale that is finite and of no sign, whatever its low byte.
+            let blocks = values(*fill, Content::ScaledBlocks { bytes: 34 }, 340);
+            let high = blocks.iter().skip(1).step_by(34);
+            assert!(high.clone().count() == 10 && high.clone().all(|x| (0.0..124.0).contains(x)), "{fill}");
+            assert!(blocks.iter().all(|x| (-128.0..128.0).contains(x)), "{fill}");
             assert!(values(*fill, Content::Seed, 100).iter().all(|x| *x >= 0.0), "{fill}");
         }
     }

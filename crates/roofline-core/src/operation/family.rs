@@ -23,6 +23,11 @@ use crate::operation::Work;
 use crate::tensor::Role;
 use crate::units::Bytes;
 
+/// The product of sizes, or the largest number.
+pub fn product(sizes: &[usize]) -> u64 {
+    sizes.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
+}
+
 /// Work of `times` evaluations of a formula, with each input read and each output written once.
 pub fn work(case: &Case, counts: Counts, times: u64) -> Work {
     let tensors = (case.operation.tensors)(case);

@@ -7,6 +7,7 @@ use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::number::{Counts, Number};
+use crate::operation::family::product;
 use crate::operation::family::whole::{self, All, Whole};
 use crate::operation::{
     Axis, Judged, Mutant, Operation, Param, Problem, RateUnit, Reach, Variant, Work, Wrong,
@@ -64,7 +65,7 @@ pub const OPERATION: Operation = Operation {
             )
         },
         mutant("heads of keys in turn", Fill::Normal, |all, _, wanted| {
-            attended(all, wanted, How { head: |layout, h| h % layout.kv_heads, ..RIGHT })
+            attended(all, wanted, How { head: |groups, head| head % groups.kv_heads, ..RIGHT })
         }),
         mutant("probabilities not divided", Fill::Normal, |all, _, wanted| {
             attended(all, wanted, How { over: |all, _, _| all.number(1.0), ..RIGHT })
@@ -150,12 +151,12 @@ fn most(case: &Case) -> f64 {
 
 /// Where things lie.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
+struct Layout {
     batch: usize,
     seq: usize,
     kv: usize,
     heads: usize,
-    pub kv_heads: usize,
+    kv_heads: usize,
     dim: usize,
     is_heads_first: bool,
 }
@@ -199,9 +200,20 @@ impl Layout {
         }
     }
 
+    fn groups(&self) -> Groups {
+        Groups { heads: self.heads, kv_heads: self.kv_heads }
+    }
+
     fn group(&self) -> usize {
         self.heads / self.kv_heads
     }
+}
+
+/// How many heads of queries share how many of keys.
+#[derive(Clone, Copy)]
+pub(super) struct Groups {
+    pub heads: usize,
+    pub kv_heads: usize,
 }
 
 /// Two products and a softmax between them, of so many pairs of a query and a key that it sees, in each head.
@@ -225,11 +237,6 @@ pub(super) fn pairs(seq: usize, kv: usize, window: usize) -> u64 {
     up_to(last) - up_to(first)
 }
 
-/// The product of sizes, or the largest number.
-fn product(sizes: &[usize]) -> u64 {
-    sizes.iter().fold(1, |product: u64, size| product.saturating_mul(*size as u64))
-}
-
 /// Keys that a query sees, by its number.
 pub(super) type Sees = fn(&Case, usize) -> Range<usize>;
 
@@ -242,7 +249,7 @@ fn sees(case: &Case, i: usize) -> Range<usize> {
     0..if is_causal(case) { i + kv - seq + 1 } else { kv }
 }
 
-fn scale(case: &Case) -> f64 {
+pub(super) fn scale(case: &Case) -> f64 {
     match case.param("scale") {
         0.0 => 1.0 / (case.axis("dim") as f64).sqrt(),
         scale => scale,
@@ -251,18 +258,9 @@ fn scale(case: &Case) -> f64 {
 
 pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
     let layout = Layout::of(case);
-    let (dtype, dim) = (case.dtype(), layout.dim as f64);
-    // Products overflow neither before nor after they are scaled.
-    let limit = (most(case) / (dim * scale(case))).min(Dtype::F32.max_finite() / (16.0 * dim)).sqrt();
-    // What one key changes in a mean over many is small.
-    let visible = (layout.kv as f64 / 8.0).max(1.0);
-    let step = |step: f64| step.min(dtype.max_finite() / 4.0);
+    let dtype = case.dtype();
     let (queries, keys) = (layout.shape(layout.seq, layout.heads), layout.shape(layout.kv, layout.kv_heads));
-    let mut tensors = vec![
-        Tensor::input("q", dtype, &queries).limit(limit).step(4.0),
-        Tensor::input("k", dtype, &keys).limit(limit).step(step(8.0 / scale(case))),
-        Tensor::input("v", dtype, &keys).limit(1e3).step(step(visible)),
-    ];
+    let mut tensors = queries_keys_values(case, &queries, &keys, layout.kv).to_vec();
     match case.variant {
         "masked" => tensors.push(
             Tensor::input("mask", dtype, &[layout.seq, layout.kv])
@@ -273,6 +271,26 @@ pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
     }
     tensors.push(Tensor::output("y", case.precision.output, &queries));
     tensors
+}
+
+/// Queries, keys and values of these shapes, where a query sees so many keys.
+pub(super) fn queries_keys_values(
+    case: &Case,
+    queries: &[usize],
+    keys: &[usize],
+    seen: usize,
+) -> [Tensor; 3] {
+    let (dtype, dim) = (case.dtype(), case.axis("dim") as f64);
+    // Products overflow neither before nor after they are scaled.
+    let limit = (most(case) / (dim * scale(case))).min(Dtype::F32.max_finite() / (16.0 * dim)).sqrt();
+    // What one key changes in a mean over many is small.
+    let visible = (seen as f64 / 8.0).max(1.0);
+    let step = |step: f64| step.min(dtype.max_finite() / 4.0);
+    [
+        Tensor::input("q", dtype, queries).limit(limit).step(4.0),
+        Tensor::input("k", dtype, keys).limit(limit).step(step(8.0 / scale(case))),
+        Tensor::input("v", dtype, keys).limit(1e3).step(step(visible)),
+    ]
 }
 
 const fn judged(formula: whole::Formula) -> Judged {
@@ -292,7 +310,7 @@ const fn of(of: fn(&Case) -> bool, name: &'static str, formula: whole::Formula) 
 pub(super) struct How {
     pub sees: Sees,
     /// The head of keys that a head of queries looks at.
-    pub head: fn(&Layout, usize) -> usize,
+    pub head: fn(Groups, usize) -> usize,
     pub score: for<'a> fn(&All<'a>, Number<'a>) -> Number<'a>,
     pub masked: bool,
     pub pivot: for<'a> fn(&All<'a>, Number<'a>) -> Number<'a>,
@@ -302,7 +320,7 @@ pub(super) struct How {
 
 pub(super) const RIGHT: How = How {
     sees,
-    head: |layout, head| head / layout.group(),
+    head: |groups, head| head / (groups.heads / groups.kv_heads),
     score: |all, product| {
         let score = product * scale(all.case());
         if all.variant() != "soft-cap" {
@@ -322,37 +340,59 @@ pub(super) fn attended<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Num
     let mut attended = Vec::with_capacity(wanted.len());
     for of_query in wanted.chunk_by(|one, next| one / layout.dim == next / layout.dim) {
         let [batch, i, head] = layout.place(layout.seq, layout.heads, of_query[0]);
-        let kv_head = (how.head)(&layout, head);
+        let kv_head = (how.head)(layout.groups(), head);
         let mask = |j: usize| all.x(3, i * layout.kv + j);
         let is_masked = all.variant() == "masked" && how.masked;
         let is_open = |j: &usize| !is_masked || mask(*j).value != f64::NEG_INFINITY;
         let seen: Vec<usize> = (how.sees)(all.case(), i).filter(is_open).collect();
-        let keys = seen.iter().map(|j| layout.key([batch, *j, kv_head]));
-        let query = layout.query([batch, i, head]);
-        let products = all.dots((0, query..query + layout.dim), (1, keys, 1));
-        let mut scores: Vec<Number> = products.into_iter().map(|product| (how.score)(all, product)).collect();
-        if is_masked {
-            scores.iter_mut().zip(&seen).for_each(|(score, j)| *score = *score + mask(*j));
-        }
-        if seen.is_empty() {
-            attended.extend(of_query.iter().map(|_| all.number(0.0)));
-            continue;
-        }
-        let sink = (all.variant() == "sinks").then(|| all.x(3, head));
-        let pivot = (how.pivot)(all, all.max(scores.iter().copied().chain(sink)));
-        let powers: Vec<Number> = scores.into_iter().map(|score| (score - pivot).exp()).collect();
-        let over = (how.over)(all, &powers, sink.map(|sink| (sink - pivot).exp()));
-        let powers: Vec<Number> = match all.case().precision.halfway {
-            Some(dtype) => powers.into_iter().map(|power| power.rounded_to(dtype)).collect(),
-            None => powers,
+        let seen = Seen {
+            keys: seen.iter().map(|j| layout.key([batch, *j, kv_head])).collect(),
+            mask: is_masked.then(|| seen.iter().map(|j| mask(*j)).collect()),
+            sink: (all.variant() == "sinks").then(|| all.x(3, head)),
         };
-        for element in of_query {
-            let values =
-                seen.iter().map(|j| all.x(2, layout.key([batch, *j, kv_head]) + element % layout.dim));
-            attended.push(all.dot(&powers, &values.collect::<Vec<_>>()) / over);
-        }
+        attended.extend(mean_of(all, layout.query([batch, i, head]), seen, of_query, how));
     }
     attended
+}
+
+/// What a head of a query sees: where its keys and values begin, what is added to the products with them, and what counts
+/// beside them.
+#[derive(Default)]
+pub(super) struct Seen<'a> {
+    pub keys: Vec<usize>,
+    pub mask: Option<Vec<Number<'a>>>,
+    pub sink: Option<Number<'a>>,
+}
+
+/// The wanted elements of one head of one query, which begins at `query`: zeros where it sees nothing.
+pub(super) fn mean_of<'a>(
+    all: &All<'a>,
+    query: usize,
+    Seen { keys, mask, sink }: Seen<'a>,
+    wanted: &[usize],
+    how: How,
+) -> Vec<Number<'a>> {
+    let dim = all.axis("dim");
+    if keys.is_empty() {
+        return wanted.iter().map(|_| all.number(0.0)).collect();
+    }
+    let products = all.dots((0, query..query + dim), (1, keys.iter().copied(), 1));
+    let mut scores: Vec<Number> = products.into_iter().map(|product| (how.score)(all, product)).collect();
+    if let Some(mask) = mask {
+        scores.iter_mut().zip(mask).for_each(|(score, mask)| *score = *score + mask);
+    }
+    let pivot = (how.pivot)(all, all.max(scores.iter().copied().chain(sink)));
+    let powers: Vec<Number> = scores.into_iter().map(|score| (score - pivot).exp()).collect();
+    let over = (how.over)(all, &powers, sink.map(|sink| (sink - pivot).exp()));
+    let powers: Vec<Number> = match all.case().precision.halfway {
+        Some(dtype) => powers.into_iter().map(|power| power.rounded_to(dtype)).collect(),
+        None => powers,
+    };
+    let mean = |element: &usize| {
+        let values: Vec<Number> = keys.iter().map(|first| all.x(2, first + element % dim)).collect();
+        all.dot(&powers, &values) / over
+    };
+    wanted.iter().map(mean).collect()
 }
 
 /// A query reaches its own head, a key those of its group that see it, a value the same at its place.

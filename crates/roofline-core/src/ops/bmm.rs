@@ -5,8 +5,8 @@ use crate::case::Case;
 use crate::dtype::Dtype::{Bf16, F16, F32, F64, I8};
 use crate::fill::Fill;
 use crate::number::{Counts, Number};
-use crate::operation::family::whole::{self, All, Whole};
-use crate::operation::{Axis, Judged, Mutant, Operation, Problem, RateUnit, Reach, Variant, Wrong};
+use crate::operation::family::whole::{self, All, Whole, mutant};
+use crate::operation::{Axis, Judged, Operation, Problem, RateUnit, Reach, Variant};
 use crate::precision::Precision;
 use crate::tensor::Tensor;
 
@@ -39,7 +39,7 @@ pub const OPERATION: Operation = Operation {
             batch.saturating_mul(m).saturating_mul(n),
         )
     },
-    judged: judged(|all, _, wanted| products(all, wanted, |place| place)),
+    judged: Judged::Whole(Whole { formula: |all, _, wanted| products(all, wanted, |place| place), reach }),
     mutants: &[
         mutant("the first B for all", |all, _, wanted| {
             products(all, wanted, |place| Place { of_b: 0, ..place })
@@ -83,14 +83,6 @@ fn products<'a>(all: &All<'a>, wanted: &[usize], place: fn(Place) -> Place) -> V
         all.dots((0, row * k..row * k + terms), (1, columns, step))
     };
     wanted.chunk_by(|one, next| one / n == next / n).flat_map(of_row).collect()
-}
-
-const fn judged(formula: whole::Formula) -> Judged {
-    Judged::Whole(Whole { formula, reach })
-}
-
-const fn mutant(name: &'static str, formula: whole::Formula) -> Mutant {
-    Mutant { name, fill: Fill::Normal, of: |_| true, wrong: Wrong::Formula(judged(formula)) }
 }
 
 /// An element of A reaches a row of C, one of B a column.

@@ -1,5 +1,5 @@
-//! `matmul`: C[m,n] = A[m,k] · B[n,k]ᵀ, weights as rows; `matmul.nn`: C = A · B[k,n]; `matmul.fixed`: as the
-//! plain form, with a B that is known beforehand.
+//! `matmul`: C[m,n] = A[m,k] · B[n,k]ᵀ, weights as rows; `matmul.nn`: C = A · B[k,n]; `matmul.tn` and `matmul.tt`: the
+//! same with A[k,m]; `matmul.fixed`: as the plain form, with a B that is known beforehand.
 //!
 //! Products of the narrow types are exact in the accumulator and f32 products are fused, so the
 //! only internal error is that of summation. Integer products are exact.
@@ -24,6 +24,8 @@ pub const OPERATION: Operation = Operation {
     variants: &[
         Variant { name: "", about: "C[m,n] = A[m,k] · B[n,k]ᵀ" },
         Variant { name: "nn", about: "C[m,n] = A[m,k] · B[k,n]" },
+        Variant { name: "tn", about: "C[m,n] = A[k,m]ᵀ · B[k,n]" },
+        Variant { name: "tt", about: "C[m,n] = A[k,m]ᵀ · B[n,k]ᵀ" },
         Variant {
             name: "fixed",
             about: "C[m,n] = A[m,k] · B[n,k]ᵀ, where B is the same in every launch and may be packed",
@@ -70,41 +72,55 @@ pub(super) fn limit(case: &Case, k: usize) -> f64 {
     (case.precision.accumulator.max_finite() / k.max(1) as f64).sqrt() / 4.0
 }
 
-/// Sizes and the steps through B of one case.
+/// Sizes of one case, and the steps through A and B.
 struct Layout {
+    m: usize,
     n: usize,
     k: usize,
+    /// Between neighbours along k, and between rows of C.
+    a: [usize; 2],
     /// Between neighbours along k, and between columns of C.
-    b_step: usize,
-    b_column: usize,
+    b: [usize; 2],
 }
 
 impl Layout {
     fn of(case: &Case) -> Layout {
-        let (n, k) = (case.axis("n"), case.axis("k"));
-        let (b_step, b_column) = if case.variant == "nn" { (n, 1) } else { (1, k) };
-        Layout { n, k, b_step, b_column }
+        let (m, n, k) = (case.axis("m"), case.axis("n"), case.axis("k"));
+        let a = if is_turned(case) { [m, 1] } else { [1, k] };
+        let b = if is_straight(case) { [n, 1] } else { [1, k] };
+        Layout { m, n, k, a, b }
     }
 
     fn row(&self, a: &View, i: usize) -> Vec<f64> {
-        a.line(i * self.k, 1, self.k)
+        a.line(i * self.a[1], self.a[0], self.k)
     }
 
     fn column(&self, b: &View, j: usize) -> Vec<f64> {
-        b.line(j * self.b_column, self.b_step, self.k)
+        b.line(j * self.b[1], self.b[0], self.k)
     }
+}
+
+/// Whether A lies as [k,m].
+fn is_turned(case: &Case) -> bool {
+    matches!(case.variant, "tn" | "tt")
+}
+
+/// Whether B lies as [k,n].
+fn is_straight(case: &Case) -> bool {
+    matches!(case.variant, "nn" | "tn")
 }
 
 fn tensors(case: &Case) -> Vec<Tensor> {
     let (m, n, k) = (case.axis("m"), case.axis("n"), case.axis("k"));
     let limit = limit(case, k);
+    let b = if is_straight(case) { [k, n] } else { [n, k] };
     let b = match case.variant {
-        "nn" => Tensor::input("b", case.precision.weights, &[k, n]),
-        "fixed" => Tensor::constant("b", case.precision.weights, &[n, k]),
-        _ => Tensor::input("b", case.precision.weights, &[n, k]),
+        "fixed" => Tensor::constant("b", case.precision.weights, &b),
+        _ => Tensor::input("b", case.precision.weights, &b),
     };
+    let a = if is_turned(case) { [k, m] } else { [m, k] };
     vec![
-        Tensor::input("a", case.dtype(), &[m, k]).limit(limit),
+        Tensor::input("a", case.dtype(), &a).limit(limit),
         b.limit(limit),
         Tensor::output("c", case.precision.output, &[m, n]),
     ]
@@ -144,11 +160,11 @@ fn reference(problem: &Problem, _output: usize, wanted: &[usize]) -> Vec<Expecte
 }
 
 fn reach(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
-    let case = problem.case;
-    let (m, n, k) = (case.axis("m"), case.axis("n"), case.axis("k"));
-    let (first, step, count) = match (tensor, case.variant) {
-        (0, _) => (element / k * n, 1, n),
-        (_, "nn") => (element % n, n, m),
+    let Layout { m, n, k, .. } = Layout::of(problem.case);
+    let (first, step, count) = match tensor {
+        0 if is_turned(problem.case) => (element % m * n, 1, n),
+        0 => (element / k * n, 1, n),
+        _ if is_straight(problem.case) => (element % n, n, m),
         _ => (element / k, n, m),
     };
     vec![Reach { output: 0, first, step, count }]
@@ -159,8 +175,8 @@ fn emulate(problem: &Problem, arithmetic: &Arithmetic) -> Vec<Vec<f64>> {
     let rounded = |line: Vec<f64>| line.into_iter().map(|x| arithmetic.input(x)).collect();
     let columns: Vec<Vec<f64>> =
         (0..layout.n).map(|j| rounded(layout.column(&problem.inputs[1], j))).collect();
-    let mut output = Vec::with_capacity(problem.case.axis("m") * layout.n);
-    for i in 0..problem.case.axis("m") {
+    let mut output = Vec::with_capacity(layout.m * layout.n);
+    for i in 0..layout.m {
         let row: Vec<f64> = rounded(layout.row(&problem.inputs[0], i));
         output.extend(columns.iter().map(|column| {
             let products: Vec<f64> = row.iter().zip(column).map(|(x, y)| x * y).collect();
@@ -202,10 +218,11 @@ fn project(problem: &Problem, output: Dtype, row_of: &dyn Fn(usize) -> Vec<f64>,
     let signs: Vec<f64> = (0..layout.n).map(|_| if bits.bits() & 1 == 0 { 1.0 } else { -1.0 }).collect();
 
     let (mut projected, mut squares) = (vec![0.0; layout.k], vec![0.0; layout.k]);
-    let stored_row = if problem.case.variant == "nn" { layout.n } else { layout.k };
+    let is_straight = is_straight(problem.case);
+    let stored_row = if is_straight { layout.n } else { layout.k };
     for (row, first) in (0..b.elements()).step_by(stored_row).enumerate() {
         for (column, x) in b.line(first, 1, stored_row).into_iter().enumerate() {
-            let (p, j) = if problem.case.variant == "nn" { (row, column) } else { (column, row) };
+            let (p, j) = if is_straight { (row, column) } else { (column, row) };
             projected[p] += signs[j] * x;
             squares[p] += x * x;
         }
@@ -232,7 +249,7 @@ fn project(problem: &Problem, output: Dtype, row_of: &dyn Fn(usize) -> Vec<f64>,
         // A NaN or an infinity in the row is as suspicious as can be.
         if suspicion.is_nan() { f64::INFINITY } else { suspicion }
     };
-    let mut rows: Vec<(f64, usize)> = (0..problem.case.axis("m")).map(|i| (suspicion(i), i)).collect();
+    let mut rows: Vec<(f64, usize)> = (0..layout.m).map(|i| (suspicion(i), i)).collect();
     rows.sort_by(|one, other| other.0.total_cmp(&one.0));
     rows.into_iter().map(|(_, row)| row).collect()
 }

@@ -51,7 +51,7 @@ pub const OPERATION: Operation = Operation {
             attended(all, wanted, How { sees: |case, i| 0..sees(case, i).end, ..RIGHT })
         }),
         mutant("heads of keys in turn", |all, _, wanted| {
-            attended(all, wanted, How { sees, head: |layout, head| head % layout.kv_heads, ..RIGHT })
+            attended(all, wanted, How { sees, head: |groups, head| head % groups.kv_heads, ..RIGHT })
         }),
     ],
     ..attention::OPERATION

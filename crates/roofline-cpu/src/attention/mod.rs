@@ -28,6 +28,8 @@ macro_rules! heads {
     };
 }
 
+pub(crate) use heads;
+
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     plain("attention", heads!(prepare, Form::All, plain::attention)),

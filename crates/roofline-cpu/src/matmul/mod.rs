@@ -1,4 +1,5 @@
-//! `matmul`: C = A·Bᵀ with weights B \[n,k\]; `matmul.nn`: C = A·B with B \[k,n\].
+//! `matmul`: C = A·Bᵀ with weights B \[n,k\]; `matmul.nn`: C = A·B with B \[k,n\]; `matmul.tt` and `matmul.tn`: the same
+//! with A \[k,m\].
 //!
 //! f32, bf16 and f16 sum in f32 and round once at the end, but for `f16+f16`; i8 sums exactly in
 //! i32. 2·m·n·k operations on (m + n)·k + m·n elements: from a few dozen rows
@@ -8,6 +9,7 @@
 mod block;
 mod factor;
 mod packing;
+mod places;
 mod tile;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tile_packing;
@@ -19,12 +21,14 @@ pub mod packed;
 pub mod packed_parallel;
 pub mod plain;
 pub mod prepacked;
+pub mod turned;
 
 use crate::bind::multiply;
 use crate::catalog::{Implementation, Kernel, Launch};
 use crate::{Args, Cpu, Mismatch, Product, bf16, f16};
 pub use factor::{Factor, Term};
 use prepacked::Weights;
+pub use turned::{matmul_tn, matmul_tt};
 
 /// The kernels of one generic function, for the types that follow it, and of another that sums in f16.
 macro_rules! products {
@@ -65,6 +69,14 @@ pub const LADDER: &[Implementation] = &[
     Implementation::new("matmul.nn", "amx", TILES, products!(amx::matmul_nn, bf16 i8))
         .parallel()
         .if_available(amx::is_available),
+    Implementation::plain("matmul.tn", products!(plain::matmul_tn, f32 bf16 f16 f64 i8, narrow::matmul_tn)),
+    Implementation::new("matmul.tn", "turned", TURNED, products!(matmul_tn, f32 bf16 f16 i8))
+        .vector()
+        .parallel(),
+    Implementation::plain("matmul.tt", products!(plain::matmul_tt, f32 bf16 f16 f64 i8, narrow::matmul_tt)),
+    Implementation::new("matmul.tt", "turned", TURNED, products!(matmul_tt, f32 bf16 f16 i8))
+        .vector()
+        .parallel(),
     Implementation::plain("matmul.fixed", products!(plain::matmul, f32 bf16 f16 f64 i8, narrow::matmul)),
     Implementation::new(
         "matmul.fixed",
@@ -97,6 +109,7 @@ pub const LADDER: &[Implementation] = &[
 
 const PACKED: &str = "packed panels and a register tile, blocked for the caches";
 const PARALLEL: &str = "panels packed together, tiles of C dealt to all threads";
+const TURNED: &str = "A turned round first, then the rung of its other form that suits type and processor";
 const TILES: &str = "tile registers: 32 by 32 sums from packed strips, all threads";
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

@@ -1,5 +1,6 @@
 //! Sums kept in f16, as units do that have no wider accumulator: every step rounds.
 
+use super::places::{self, Places};
 use crate::{Cpu, Product, f16};
 
 /// C = A·Bᵀ.
@@ -13,23 +14,26 @@ use crate::{Cpu, Product, f16};
 /// assert_eq!(c[0].to_f32(), 2048.0); // 2049 is no f16, and rounds to even twice.
 /// ```
 pub fn matmul(_cpu: &Cpu, a: &[f16], b: &[f16], c: &mut [f16], shape: Product) {
-    let Product { m, n, k } = shape;
-    shape.check(a.len(), b.len(), c.len());
-    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-        c[i * n + j] = sum_of((0..k).map(|p| (a[i * k + p], b[j * k + p])));
-    }
+    sums(a, b, c, shape, places::nt);
 }
 
 /// C = A·B.
 pub fn matmul_nn(_cpu: &Cpu, a: &[f16], b: &[f16], c: &mut [f16], shape: Product) {
-    let Product { m, n, k } = shape;
-    shape.check(a.len(), b.len(), c.len());
-    for (i, j) in (0..m).flat_map(|i| (0..n).map(move |j| (i, j))) {
-        c[i * n + j] = sum_of((0..k).map(|p| (a[i * k + p], b[p * n + j])));
-    }
+    sums(a, b, c, shape, places::nn);
+}
+
+/// C = Aᵀ·B.
+pub fn matmul_tn(_cpu: &Cpu, a: &[f16], b: &[f16], c: &mut [f16], shape: Product) {
+    sums(a, b, c, shape, places::tn);
+}
+
+/// C = Aᵀ·Bᵀ.
+pub fn matmul_tt(_cpu: &Cpu, a: &[f16], b: &[f16], c: &mut [f16], shape: Product) {
+    sums(a, b, c, shape, places::tt);
 }
 
 /// Products of f16 are exact in f32, so that one rounding a step is left.
-fn sum_of(products: impl Iterator<Item = (f16, f16)>) -> f16 {
-    products.fold(f16::ZERO, |sum, (a, b)| f16::from_f32(a.to_f32() * b.to_f32() + sum.to_f32()))
+fn sums(a: &[f16], b: &[f16], c: &mut [f16], shape: Product, places: impl Places) {
+    let add = |sum: f16, a: f16, b: f16| f16::from_f32(a.to_f32() * b.to_f32() + sum.to_f32());
+    places::each_sum(a, b, c, shape, places, add, std::convert::identity);
 }

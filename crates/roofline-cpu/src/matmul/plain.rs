@@ -1,6 +1,7 @@
 //! The definition: every element of C is the sum of k products.
 
 use super::Term;
+use super::places::{self, Places};
 use crate::{Cpu, Product};
 
 /// C = A·Bᵀ.
@@ -14,14 +15,7 @@ use crate::{Cpu, Product};
 /// assert_eq!(c, [1.0, 6.0]);
 /// ```
 pub fn matmul<T: Term>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
-    shape.check(a.len(), b.len(), c.len());
-    let Product { m, n, k } = shape;
-    for i in 0..m {
-        for j in 0..n {
-            let products = (0..k).map(|p| (a[i * k + p], b[j * k + p]));
-            c[i * n + j] = sum_of(products);
-        }
-    }
+    sums(a, b, c, shape, places::nt);
 }
 
 /// C = A·B.
@@ -35,17 +29,19 @@ pub fn matmul<T: Term>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape:
 /// assert_eq!(c, [1, 6]);
 /// ```
 pub fn matmul_nn<T: Term>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
-    shape.check(a.len(), b.len(), c.len());
-    let Product { m, n, k } = shape;
-    for i in 0..m {
-        for j in 0..n {
-            let products = (0..k).map(|p| (a[i * k + p], b[p * n + j]));
-            c[i * n + j] = sum_of(products);
-        }
-    }
+    sums(a, b, c, shape, places::nn);
 }
 
-fn sum_of<T: Term>(products: impl Iterator<Item = (T, T)>) -> T::Output {
-    let sum = products.fold(T::Total::default(), |sum, (a, b)| T::add_product(sum, a, b));
-    T::round(sum)
+/// C = Aᵀ·B.
+pub fn matmul_tn<T: Term>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
+    sums(a, b, c, shape, places::tn);
+}
+
+/// C = Aᵀ·Bᵀ.
+pub fn matmul_tt<T: Term>(_cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
+    sums(a, b, c, shape, places::tt);
+}
+
+fn sums<T: Term>(a: &[T], b: &[T], c: &mut [T::Output], shape: Product, places: impl Places) {
+    places::each_sum(a, b, c, shape, places, T::add_product, T::round);
 }

@@ -16,6 +16,7 @@
 use super::mapping::Mapping;
 use half::{bf16, f16};
 use roofline_core::dtype::Dtype;
+use roofline_cpu::Fp8E4m3;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -52,6 +53,7 @@ element! {
     f32 => F32,
     f16 => F16,
     bf16 => Bf16,
+    Fp8E4m3 => Fp8E4m3,
     i8 => I8,
     i32 => I32,
 }
@@ -106,6 +108,11 @@ impl<T: sealed::Plain> Output<T> {
     pub(crate) fn new(memory: Arc<Mapping>, offset: usize, bytes: usize) -> Output<T> {
         assert_eq!(Arc::strong_count(&memory), 1);
         Output { memory, offset, length: bytes / size_of::<T>(), element: PhantomData }
+    }
+
+    /// Its first elements, `length` of them if it has so many.
+    pub(crate) fn first(self, length: usize) -> Output<T> {
+        Output { length: length.min(self.length), ..self }
     }
 }
 

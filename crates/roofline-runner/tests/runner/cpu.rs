@@ -8,7 +8,7 @@ use roofline_core::judge;
 use roofline_core::operation::Problem;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::protocol::{Ask, Hello, Launched, Offer, Place, Prepare, Prepared, Role, VERSION};
-use roofline_core::tensor::View;
+use roofline_core::tensor::{Content, Tensor, View};
 use roofline_runner::cpu::CpuRunner;
 use roofline_runner::{Channel, Session};
 use std::fs::File;
@@ -79,7 +79,7 @@ fn every_form_and_dtype_has_limits() {
     }
 }
 
-/// Every offer and dtype on zeros, with the tensors that the operation has: the glue fits.
+/// Every offer and dtype on zeros, but for offsets, which kernels may believe, with the tensors that the operation has: the glue fits.
 #[test]
 fn every_offer_launches() {
     let mut conductor = start();
@@ -88,14 +88,28 @@ fn every_offer_launches() {
         for dtype in &offer.dtypes {
             let (operation, _) = parse_form(&offer.operation).unwrap();
             let needed = operation.axes.iter().filter(|axis| axis.usual.is_none());
-            let sizes = needed.zip([6, 10, 8, 4]);
+            let sizes = needed.zip([6, 10, 8, 4].into_iter().cycle());
             let axes: Vec<String> = sizes.map(|(axis, size)| format!("{}={size}", axis.name)).collect();
             let case: Case = format!("{}/{dtype}/{}", offer.operation, axes.join(",")).parse().unwrap();
             let tensors = (case.operation.tensors)(&case);
             let places =
                 tensors.iter().map(|tensor| Place::of(tensor, 0, tensor.bytes().next_multiple_of(4096)));
             let request = Prepare::of(&case, &offer.implementation, places.collect());
-            let files: Vec<File> = request.tensors.iter().map(|p| memory(p.size, 0, &[], p.role)).collect();
+            let is_probe = offer.implementation.starts_with("limit/");
+            let content = |(index, tensor): (usize, &Tensor)| {
+                let mut bytes = vec![0; tensor.bytes()];
+                if matches!(tensor.content, Content::Offsets { .. }) && !is_probe {
+                    let filling = case.operation.filling(Fill::Uniform, 1, index, tensor);
+                    filling.write(0..tensor.elements(), &mut bytes);
+                }
+                bytes
+            };
+            let contents: Vec<Vec<u8>> = tensors.iter().enumerate().map(content).collect();
+            let file = |(place, bytes): (&Place, &Vec<u8>)| {
+                let words = bytes.as_chunks().0.iter().map(|word| f32::from_le_bytes(*word));
+                memory(place.size, 0, &words.collect::<Vec<f32>>(), place.role)
+            };
+            let files: Vec<File> = request.tensors.iter().zip(&contents).map(file).collect();
             let first = request.tensors.iter().position(|place| place.role == Role::Output).unwrap();
             let (place, output) = (&request.tensors[first], &files[first]);
             output.write_all_at(&[0x7f; 4096], 0).unwrap();
@@ -105,16 +119,14 @@ fn every_offer_launches() {
             let _: Launched = conductor.ask(Ask::Launch { count: 1 }).unwrap();
             let mut bytes = vec![0; place.bytes as usize];
             output.read_exact_at(&mut bytes, 0).unwrap();
-            if offer.implementation.starts_with("limit/") {
+            if is_probe {
                 // Probes compute no result; those of traffic write what they read, and what is restored is written anyway.
                 let written = offer.implementation.starts_with("limit/traffic-") || case.is_restored();
                 assert_eq!(bytes.iter().all(|byte| *byte == 0), written, "{}", offer.implementation);
                 continue;
             }
-            let zeros = vec![0; request.tensors.iter().map(|place| place.bytes as usize).max().unwrap()];
-            let inputs = request.tensors.iter().filter(|place| place.role.is_input());
-            let view = |place: &Place| View { dtype: place.dtype, bytes: &zeros[..place.bytes as usize] };
-            let inputs = inputs.map(view).collect();
+            let inputs = tensors.iter().zip(&contents).filter(|(tensor, _)| tensor.role.is_input());
+            let inputs = inputs.map(|(tensor, bytes)| View { dtype: tensor.dtype, bytes }).collect();
             let problem = Problem { case: &case, fill: Fill::Uniform, inputs };
             let wanted: Vec<usize> = (0..bytes.len() / place.dtype.size()).collect();
             let expected = case.judged().reference(&problem, 0, &wanted);

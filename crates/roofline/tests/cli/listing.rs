@@ -62,7 +62,7 @@ fn options_make_narrow_and_change_cases() {
     let list = |words: &str| scene.call(&format!("list cases {words}")).exits(0).stdout;
     assert_eq!(
         list("mat* --axis zip(m,n,k)=8,16 --dtype f32,i8 --size 1KiB"),
-        "matmul/f32/m=8,n=8,k=8\nmatmul/i8/m=8,n=8,k=8\nmatmul.nn/f32/m=8,n=8,k=8\nmatmul.nn/i8/m=8,n=8,k=8\nmatmul.fixed/f32/m=8,n=8,k=8\nmatmul.fixed/i8/m=8,n=8,k=8\n"
+        "matmul/f32/m=8,n=8,k=8\nmatmul/i8/m=8,n=8,k=8\nmatmul.nn/f32/m=8,n=8,k=8\nmatmul.nn/i8/m=8,n=8,k=8\nmatmul.tn/f32/m=8,n=8,k=8\nmatmul.tn/i8/m=8,n=8,k=8\nmatmul.tt/f32/m=8,n=8,k=8\nmatmul.tt/i8/m=8,n=8,k=8\nmatmul.fixed/f32/m=8,n=8,k=8\nmatmul.fixed/i8/m=8,n=8,k=8\n"
     );
     assert_eq!(
         list("rms-norm/f32/rows=1,cols=8 add/f32/rows=1,cols=8 --param eps=1e-5,1e-6"),

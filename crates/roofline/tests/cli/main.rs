@@ -30,6 +30,7 @@ mod rows;
 mod runners;
 mod scene;
 mod store;
+mod suites;
 mod tables;
 mod targets;
 mod terminal;

@@ -15,7 +15,7 @@ fn usage(words: &str, parts: &[&str]) -> Outcome {
 fn unknown_names_have_a_nearest_one() {
     usage("sofmax", &["unknown operation `sofmax`", "hint: did you mean `softmax`?"]);
     usage("frobnicate", &["unknown operation `frobnicate`", "hint: the operations are add, sub"]);
-    usage("matmul.tn", &["`matmul` has no variant `tn`", "hint: its forms are matmul, matmul.nn"]);
+    usage("matmul.no", &["`matmul` has no variant `no`", "hint: its forms are matmul, matmul.nn"]);
     usage("add --dtype f31", &["unknown dtype `f31`", "hint: did you mean `f32`?"]);
     usage("add --format tabel", &["unknown format `tabel`", "hint: did you mean `table`?"]);
     usage("add --format spreadsheet", &["unknown format `spreadsheet`", "hint: the formats are table, json"]);
@@ -129,7 +129,7 @@ fn nothing_selected_is_5() {
     let scene = Scene::new();
     let case = "add/f32/rows=1,cols=1";
     for (words, parts) in [
-        ("conv*", ["no operation matches `conv*`", "hint: `roofline list ops`"]),
+        ("frob*", ["no operation matches `frob*`", "hint: `roofline list ops`"]),
         ("add --size 1B", ["nothing is selected: no case is left", "hint: `roofline list cases`"]),
         ("add --dtype i8", ["nothing is selected: no case is left", "`--axis`"]),
         (

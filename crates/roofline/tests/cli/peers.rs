@@ -23,7 +23,7 @@ fn every_case() -> String {
     let mut cases = Vec::new();
     for operation in OPERATIONS {
         let needed = operation.axes.iter().filter(|axis| axis.usual.is_none());
-        let sizes = needed.zip([5, 34, 8, 3]);
+        let sizes = needed.zip([5, 34, 8, 3].into_iter().cycle());
         let axes: Vec<String> = sizes.map(|(axis, size)| format!("{}={size}", axis.name)).collect();
         for variant in operation.variants {
             let dot = if variant.name.is_empty() { "" } else { "." };

@@ -3,8 +3,9 @@
 use crate::arithmetic::Arithmetic;
 use crate::case::Case;
 use crate::dtype::Dtype;
-use crate::number::{Number, Steps};
-use crate::operation::{Expected, Problem, Reach};
+use crate::fill::Fill;
+use crate::number::{Number, Rows, Steps};
+use crate::operation::{Expected, Judged, Mutant, Problem, Reach, Wrong};
 use crate::tensor::Tensor;
 use std::ops::Range;
 
@@ -19,6 +20,12 @@ pub struct Whole {
     pub formula: Formula,
     /// Outputs that depend on element `element` of input `tensor`, which may hang on the content.
     pub reach: fn(&Problem, tensor: usize, element: usize) -> Vec<Reach>,
+}
+
+/// A wrong kernel that has another formula, told by normal numbers; what inputs reach is asked of the right one alone.
+pub const fn mutant(name: &'static str, formula: Formula) -> Mutant {
+    let whole = Whole { formula, reach: |_, _, _| Vec::new() };
+    Mutant { name, fill: Fill::Normal, of: |_| true, wrong: Wrong::Formula(Judged::Whole(whole)) }
 }
 
 /// All inputs.
@@ -39,6 +46,11 @@ impl<'a> All<'a> {
         self.problem.inputs[tensor].get(element)
     }
 
+    /// So many elements from the first on, as plain numbers: codes, whose sums are exact.
+    pub fn line(&self, tensor: usize, first: usize, count: usize) -> Vec<f64> {
+        self.problem.inputs[tensor].line(first, 1, count)
+    }
+
     /// The elements of a row as long as the last axis of the case.
     pub fn row(&self, tensor: usize, row: usize) -> impl Iterator<Item = Number<'a>> + use<'a> {
         let length = self.problem.case.sizes.last().map_or(1, |size| *size as usize);
@@ -56,6 +68,22 @@ impl<'a> All<'a> {
         let [tensor, other] = [tensor, other].map(|tensor| self.problem.inputs[tensor]);
         let others: Vec<Vec<f64>> = firsts.map(|first| other.line(first, step, line.len())).collect();
         self.steps.dots(&tensor.line(line.start, 1, line.len()), &others)
+    }
+
+    /// Products of a line with others as long, of inputs that lie in no straight line.
+    pub fn dots_of(&self, line: &[f64], others: &[Vec<f64>]) -> Vec<Number<'a>> {
+        self.steps.dots(line, others)
+    }
+
+    /// Products of a line of numbers with rows of weights.
+    pub fn weighted(&self, line: &[Number<'a>], rows: &Rows) -> Vec<Number<'a>> {
+        self.steps.weighted(line, rows)
+    }
+
+    /// An input as so many rows of weights.
+    pub fn rows(&self, tensor: usize, count: usize) -> Rows {
+        let input = self.problem.inputs[tensor];
+        Rows::new(count, &input.line(0, 1, input.elements()))
     }
 
     pub fn dot(&self, left: &[Number<'a>], right: &[Number<'a>]) -> Number<'a> {

@@ -1,0 +1,223 @@
+//! `quantize`: codes q = round(x / s) in i8 with the scale s = max|x| / 127 of each row, of the tensor or of each block of
+//! 32; a group of zeros has the scale 1.
+//!
+//! A code is exact. Kernels differ in how they divide, in f32 or by a reciprocal, and so near a tie either code is right,
+//! unless the scale is a power of two: then nothing is rounded on the way, and a tie goes where the form says.
+
+use crate::case::Case;
+use crate::dtype::Dtype::{self, Bf16, F16, F32};
+use crate::fill::Fill;
+use crate::number::{Counts, Number};
+use crate::operation::family::rowwise;
+use crate::operation::family::whole::{self, All, Whole};
+use crate::operation::{Judged, Mutant, Operation, Problem, RateUnit, Reach, Variant, Wrong};
+use crate::precision::Precision;
+use crate::tensor::{Content, Tensor};
+use std::ops::Range;
+
+pub const OPERATION: Operation = Operation {
+    name: "quantize",
+    also: &["quantise"],
+    about: "q = round(x / s) in i8, s = max|x| / 127, and 1 where all is zero",
+    variants: &[
+        Variant { name: "", about: "a scale for each row, ties to even" },
+        Variant { name: "away", about: "a scale for each row, ties away from zero" },
+        Variant { name: "tensor", about: "one scale, ties to even" },
+        Variant { name: "block", about: "a scale for each 32 of a row, ties away from zero" },
+    ],
+    axes: rowwise::ROWS,
+    params: &[],
+    precisions: TYPES,
+    fills: Fill::FINITE,
+    rate: RateUnit::Bytes,
+    legal: "",
+    tensors: |case| tensors(case, INT8),
+    work,
+    judged: judged(|all, output, wanted| quantized(all, output, wanted, RIGHT)),
+    mutants: &[
+        mutant("scale of the maximum, not of the largest magnitude", Fill::Normal, |all, output, wanted| {
+            quantized(all, output, wanted, How { size: |x| x, ..RIGHT })
+        }),
+        mutant("cut off, not rounded", Fill::Normal, |all, output, wanted| {
+            quantized(all, output, wanted, How { round: |x, _| x.trunc().clamp(-127.0, 127.0), ..RIGHT })
+        }),
+        mutant("ties the other way", Fill::Integers, |all, output, wanted| {
+            quantized(all, output, wanted, How { round: |x, case| nearest(x, !is_away(case)), ..RIGHT })
+        }),
+        mutant("scale rounded to bf16", Fill::Normal, |all, output, wanted| {
+            quantized(all, output, wanted, How { held: Bf16, ..RIGHT })
+        }),
+        Mutant {
+            of: has_groups,
+            ..mutant("the scale of the next group", Fill::Normal, |all, output, wanted| {
+                quantized(all, output, wanted, How { beside: 1, ..RIGHT })
+            })
+        },
+        Mutant {
+            of: has_groups,
+            ..mutant("zeros over their own scale", Fill::Integers, |all, output, wanted| {
+                quantized(all, output, wanted, How { of_zeros: 0.0, ..RIGHT })
+            })
+        },
+    ],
+};
+
+/// The types that are quantised, all by f32.
+pub(super) const TYPES: &[Precision] = &[Precision::of(F32), Precision::of(Bf16), Precision::of(F16)];
+
+/// What codes are: their type, the largest, and how many share a scale in the form `block`.
+#[derive(Clone, Copy)]
+pub(super) struct Codes {
+    pub dtype: Dtype,
+    pub most: f64,
+    pub block: usize,
+}
+
+const INT8: Codes = Codes { dtype: Dtype::I8, most: 127.0, block: 32 };
+
+/// How a kernel goes about it.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    pub codes: Codes,
+    /// What the largest is taken of.
+    pub size: for<'a> fn(Number<'a>) -> Number<'a>,
+    /// The scale of a group of zeros.
+    pub of_zeros: f64,
+    /// What the scale is rounded to.
+    pub held: Dtype,
+    /// How far from its own the group is whose scale is taken.
+    pub beside: usize,
+    /// The code of a quotient.
+    pub round: fn(f64, &Case) -> f64,
+}
+
+const RIGHT: How = How {
+    codes: INT8,
+    size: |x| x.abs(),
+    of_zeros: 1.0,
+    held: F32,
+    beside: 0,
+    round: |x, case| nearest(x, is_away(case)),
+};
+
+fn is_away(case: &Case) -> bool {
+    matches!(case.variant, "away" | "block")
+}
+
+fn nearest(x: f64, away: bool) -> f64 {
+    let rounded = if away { x.round() } else { x.round_ties_even() };
+    rounded.clamp(-127.0, 127.0)
+}
+
+/// Whether there is more than one scale.
+pub(super) fn has_groups(case: &Case) -> bool {
+    case.variant != "tensor"
+}
+
+/// Elements of a row that share a scale, and groups of a row.
+pub(super) fn groups(case: &Case, block: usize) -> (usize, usize) {
+    let cols = case.axis("cols").max(1);
+    let shared = if case.variant == "block" { block.min(cols) } else { cols };
+    (shared, cols.div_ceil(shared))
+}
+
+/// The shape of the scales.
+pub(super) fn scales(case: &Case, block: usize) -> Vec<usize> {
+    match case.variant {
+        "tensor" => vec![1],
+        "block" => vec![case.axis("rows"), groups(case, block).1],
+        _ => vec![case.axis("rows")],
+    }
+}
+
+/// The group of an element.
+pub(super) fn group(case: &Case, block: usize, element: usize) -> usize {
+    let cols = case.axis("cols");
+    let (shared, of_row) = groups(case, block);
+    if case.variant == "tensor" { 0 } else { element / cols * of_row + element % cols / shared }
+}
+
+/// The elements of a group.
+pub(super) fn members(case: &Case, block: usize, group: usize) -> Range<usize> {
+    let [rows, cols] = ["rows", "cols"].map(|axis| case.axis(axis));
+    if case.variant == "tensor" {
+        return 0..rows * cols;
+    }
+    let (shared, of_row) = groups(case, block);
+    let (row, within) = (group / of_row, group % of_row * shared);
+    row * cols + within..row * cols + (within + shared).min(cols)
+}
+
+pub(super) fn tensors(case: &Case, codes: Codes) -> Vec<Tensor> {
+    let (rows, cols) = (case.axis("rows"), case.axis("cols"));
+    vec![
+        Tensor::input("x", case.dtype(), &[rows, cols]).holding(Content::Ties { most: codes.most }),
+        Tensor::output("q", codes.dtype, &[rows, cols]),
+        Tensor::output("s", F32, &scales(case, codes.block)),
+    ]
+}
+
+/// A comparison, a quotient and a rounding for each element.
+pub(super) fn work(case: &Case) -> crate::operation::Work {
+    let [rows, cols] = ["rows", "cols"].map(|axis| case.axis(axis) as u64);
+    whole::work(case, Counts { simple: 3, ..Counts::default() }, rows.saturating_mul(cols))
+}
+
+/// The wanted codes, output 0, or scales.
+pub(super) fn quantized<'a>(all: &All<'a>, output: usize, wanted: &[usize], how: How) -> Vec<Number<'a>> {
+    if output == 1 {
+        return wanted.iter().map(|group| scale(all, *group, how)).collect();
+    }
+    let (case, block) = (all.case(), how.codes.block);
+    let all_groups: usize = scales(case, block).iter().product();
+    let of = |element: &usize| group(case, block, *element);
+    let of_group = |wanted: &[usize]| {
+        let scale = scale(all, (of(&wanted[0]) + how.beside) % all_groups, how);
+        let held = scale.written(F32);
+        let code = |element: &usize| {
+            let quotient = all.x(0, *element) / held;
+            let quotient = if is_power_of_two(scale.value) { quotient.exact() } else { quotient };
+            quotient.coded(|x| (how.round)(x, case))
+        };
+        wanted.iter().map(code).collect::<Vec<_>>()
+    };
+    wanted.chunk_by(|one, next| of(one) == of(next)).flat_map(of_group).collect()
+}
+
+/// The scale of a group.
+fn scale<'a>(all: &All<'a>, group: usize, how: How) -> Number<'a> {
+    let elements = members(all.case(), how.codes.block, group);
+    let most = all.max(elements.map(|element| (how.size)(all.x(0, element))));
+    if most.value == 0.0 {
+        return all.number(how.of_zeros);
+    }
+    // One rounding more than of a quotient: kernels may multiply by a reciprocal.
+    let scale = most / how.codes.most * 1.0;
+    if how.held == F32 { scale } else { scale.written(how.held) }
+}
+
+fn is_power_of_two(x: f64) -> bool {
+    x.is_normal() && x.to_bits().trailing_zeros() >= 52
+}
+
+pub(super) const fn judged(formula: whole::Formula) -> Judged {
+    Judged::Whole(Whole { formula, reach })
+}
+
+pub(super) const fn mutant(name: &'static str, fill: Fill, formula: whole::Formula) -> Mutant {
+    Mutant { name, fill, of: |_| true, wrong: Wrong::Formula(judged(formula)) }
+}
+
+/// Its own code, where a change shows most; and by the scale of its group all codes that share it.
+fn reach(problem: &Problem, _tensor: usize, element: usize) -> Vec<Reach> {
+    let case = problem.case;
+    let block =
+        if case.operation.name == OPERATION.name { INT8.block } else { super::quantize_fp8::E4M3.block };
+    let group = group(case, block, element);
+    let codes = members(case, block, group);
+    vec![
+        Reach { output: 0, first: element, step: 1, count: 1 },
+        Reach { output: 1, first: group, step: 1, count: 1 },
+        Reach { output: 0, first: codes.start, step: 1, count: codes.len() },
+    ]
+}

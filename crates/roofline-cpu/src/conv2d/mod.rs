@@ -1,0 +1,139 @@
+//! `conv2d`: the sums of products of a kernel with the windows of an image, NCHW; `conv2d.bias` adds a bias to each
+//! channel.
+//!
+//! The kernel is not turned round, and what lies outside of the image counts for nothing. bf16 and f16 are computed in
+//! f32 and rounded once.
+
+pub mod im2col;
+pub mod im2col_parallel;
+pub mod plain;
+
+use crate::args::In;
+use crate::bind::{floats, lanes};
+use crate::catalog::{Implementation, Kernel, Launch};
+use crate::{Args, Cpu, Datum, Mismatch};
+pub use im2col_parallel::conv2d;
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("conv2d", floats!(prepare, false, plain::conv2d)),
+    columns("conv2d", lanes!(prepare, false, im2col::conv2d)),
+    columns_parallel("conv2d", lanes!(prepare, false, im2col_parallel::conv2d)),
+    Implementation::plain("conv2d.bias", floats!(prepare, true, plain::conv2d)),
+    columns("conv2d.bias", lanes!(prepare, true, im2col::conv2d)),
+    columns_parallel("conv2d.bias", lanes!(prepare, true, im2col_parallel::conv2d)),
+];
+
+const fn columns(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    let about = "windows written out as columns, and a product of matrices by packed panels";
+    Implementation::new(operation, "im2col", about, kernels).vector()
+}
+
+const fn columns_parallel(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    let about = "windows written out as columns, and a product of matrices, both on all threads";
+    Implementation::new(operation, "im2col-parallel", about, kernels).vector().parallel()
+}
+
+/// Sizes of an image and a kernel, and how the one goes over the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// Images.
+    pub batch: usize,
+    /// Channels of an image.
+    pub channels: usize,
+    /// Channels of an output.
+    pub out: usize,
+    /// Rows of an image.
+    pub height: usize,
+    /// Columns of an image.
+    pub width: usize,
+    /// Sides of the kernel.
+    pub kernel: usize,
+    /// Steps between windows.
+    pub stride: usize,
+    /// Rows and columns around the image.
+    pub pad: usize,
+    /// Steps between the elements of a window.
+    pub dilation: usize,
+    /// Parts that channels are dealt to: a divisor of both numbers of channels.
+    pub groups: usize,
+}
+
+impl Windows {
+    /// Every window of one image, for as many channels as it has.
+    pub fn new(channels: usize, [height, width]: [usize; 2], kernel: usize) -> Windows {
+        let out = channels;
+        Windows { batch: 1, channels, out, height, width, kernel, stride: 1, pad: 0, dilation: 1, groups: 1 }
+    }
+
+    fn of(args: &Args<'_>) -> Result<Windows, Mismatch> {
+        Ok(Windows {
+            batch: args.axis("batch")?,
+            channels: args.axis("channels")?,
+            out: args.axis("out")?,
+            height: args.axis("height")?,
+            width: args.axis("width")?,
+            kernel: args.axis("kernel")?,
+            stride: args.axis("stride")?,
+            pad: args.axis("pad")?,
+            dilation: args.axis("dilation")?,
+            groups: args.axis("groups")?,
+        })
+    }
+
+    /// Rows and columns of an output.
+    ///
+    /// # Panics
+    /// If no window fits.
+    pub fn outputs(self) -> [usize; 2] {
+        [self.height, self.width].map(|side| {
+            let window = self.dilation * (self.kernel - 1) + 1;
+            (side + 2 * self.pad).checked_sub(window).expect("a window that fits") / self.stride + 1
+        })
+    }
+
+    /// Channels, and channels of outputs, of a group.
+    fn per_group(self) -> [usize; 2] {
+        [self.channels, self.out].map(|all| all / self.groups)
+    }
+
+    /// The row of the image, or the column, that element `k` of window `i` lies on, if it is inside.
+    #[inline]
+    fn inside(self, i: usize, k: usize, side: usize) -> Option<usize> {
+        (i * self.stride + k * self.dilation).checked_sub(self.pad).filter(|place| *place < side)
+    }
+
+    #[track_caller]
+    fn check<T>(self, x: &[T], w: &[T], bias: Option<&[T]>, y: &[T]) {
+        let is_dealt = |all: usize| self.groups > 0 && all.is_multiple_of(self.groups);
+        let are_steps = self.kernel > 0 && self.stride > 0 && self.dilation > 0;
+        assert!(are_steps && is_dealt(self.channels) && is_dealt(self.out), "sizes of {self:?}");
+        let ([rows, columns], [channels, _]) = (self.outputs(), self.per_group());
+        let expected = [
+            self.batch * self.channels * self.height * self.width,
+            self.out * channels * self.kernel * self.kernel,
+            bias.map_or(0, |_| self.out),
+            self.batch * self.out * rows * columns,
+        ];
+        assert_eq!([x.len(), w.len(), bias.map_or(0, <[T]>::len), y.len()], expected, "lengths for {self:?}");
+    }
+}
+
+type Convolve<T> = fn(&Cpu, &[T], &[T], Option<&[T]>, &mut [T], Windows);
+
+fn prepare<'a, T: Datum>(
+    mut args: Args<'a>,
+    is_biased: bool,
+    kernel: Convolve<T>,
+) -> Result<Launch<'a>, Mismatch> {
+    let (x, w, mut y) = (args.take("x")?, args.take("w")?, args.take_out("y")?);
+    let bias: Option<In<'a, T>> = if is_biased { Some(args.take("b")?) } else { None };
+    let shape = Windows::of(&args)?;
+    Ok(Launch::new(move |cpu| {
+        let bias: Option<&[T]> = match &bias {
+            Some(bias) => Some(bias),
+            None => None,
+        };
+        kernel(cpu, &x, &w, bias, &mut y, shape);
+    }))
+}

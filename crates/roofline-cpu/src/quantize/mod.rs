@@ -1,0 +1,58 @@
+//! `quantize`: codes in i8 and a scale s = max|x| / 127 for each row (`quantize.tensor`: for all, `quantize.block`: for each
+//! 32 of a row), ties to even (`quantize.away`, `quantize.block`: away from zero). bf16 and f16 are divided in f32.
+
+pub mod plain;
+
+use crate::bind::{lanes, rows};
+use crate::catalog::{Implementation, Launch};
+use crate::{Args, Mismatch, Rows, Scalar};
+pub use plain::quantize;
+
+/// Codes that share a scale in the form of blocks.
+pub const BLOCK: usize = 32;
+
+/// Where a quotient goes that lies in the middle of two codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// To the even code, as PyTorch does.
+    ToEven,
+    /// To the larger magnitude, as GGML does.
+    Away,
+}
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("quantize", lanes!(prepare, Shared::Row, Ties::ToEven)),
+    Implementation::plain("quantize.away", lanes!(prepare, Shared::Row, Ties::Away)),
+    Implementation::plain("quantize.tensor", lanes!(prepare, Shared::All, Ties::ToEven)),
+    Implementation::plain("quantize.block", lanes!(prepare, Shared::Block, Ties::Away)),
+];
+
+/// What has one scale.
+#[derive(Clone, Copy)]
+pub(crate) enum Shared {
+    All,
+    Row,
+    Block,
+}
+
+impl Shared {
+    /// The rows to take, and how many of each have one scale.
+    pub(crate) fn within(self, shape: Rows, block: usize) -> (Rows, usize) {
+        match self {
+            Shared::All => (Rows { rows: 1, cols: shape.len() }, shape.len()),
+            Shared::Row => (shape, shape.cols),
+            Shared::Block => (shape, block),
+        }
+    }
+}
+
+fn prepare<'a, T: Scalar<Wide = f32>>(
+    mut args: Args<'a>,
+    shared: Shared,
+    ties: Ties,
+) -> Result<Launch<'a>, Mismatch> {
+    let (x, mut q, mut s) = (args.take::<T>("x")?, args.take_out("q")?, args.take_out("s")?);
+    let (shape, block) = shared.within(rows(&args)?, BLOCK);
+    Ok(Launch::new(move |cpu| quantize(cpu, &x, &mut q, &mut s, shape, block, ties)))
+}

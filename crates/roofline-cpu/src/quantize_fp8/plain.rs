@@ -1,0 +1,28 @@
+//! The definition: the largest magnitude of each group, and a quotient for each element.
+
+use crate::quantize::plain::by_groups;
+use crate::{Cpu, Fp8E4m3, Rows, Scalar};
+
+/// Codes q = round(x / s) and the scale s = max|x| / 448 of each `block` elements of a row; of zeros it is 1.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Fp8E4m3, Rows, quantize_fp8};
+///
+/// let (mut q, mut s) = ([Fp8E4m3(0); 4], [0.0; 2]);
+/// let x = [224.0f32, -8.5, 0.0, 0.0];
+/// quantize_fp8(&Cpu::serial(), &x, &mut q, &mut s, Rows { rows: 2, cols: 2 }, 2);
+/// assert_eq!((q.map(Fp8E4m3::to_f32), s), ([448.0, -16.0, 0.0, 0.0], [0.5, 1.0]));
+/// ```
+pub fn quantize_fp8<T: Scalar<Wide = f32>>(
+    _cpu: &Cpu,
+    x: &[T],
+    q: &mut [Fp8E4m3],
+    s: &mut [f32],
+    shape: Rows,
+    block: usize,
+) {
+    // The type has no number beyond its largest: what a rounded quotient passes it by would be NaN.
+    by_groups(x, q, s, shape, block, Fp8E4m3::MAX, |x| {
+        Fp8E4m3::from_f32(x.clamp(-Fp8E4m3::MAX, Fp8E4m3::MAX))
+    });
+}

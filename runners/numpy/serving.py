@@ -1,0 +1,109 @@
+"""What serving a language model takes beside layers: tables, caches, pages and experts. f16 is computed in f32."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from common import Job, accumulator, offer, scratch, wide
+from movement import ANY, arrays
+
+
+@offer("function", "embedding", ANY)
+def embedding(job: Job):
+    """numpy.take with `out`."""
+    x, t, y = arrays(job)
+    return partial(np.take, x, t, axis=0, out=y, mode="clip")
+
+
+@offer("function", "kv-append", ANY)
+def kv_append(job: Job):
+    """Assignment to rows by their numbers."""
+    k, v, slot, _, _, keys, values = arrays(job)
+
+    def run():
+        keys[slot] = k
+        values[slot] = v
+
+    return run
+
+
+@offer("matmul", "grouped-matmul", parallel=True)
+def grouped_matmul(job: Job):
+    """numpy.matmul for each expert that has rows."""
+    a, b, offsets, c = job.arrays()
+    dtype = accumulator(c)
+    result = wide(job, c)
+    wide_a, wide_b = (x if x.dtype == dtype else scratch(job, x.shape, dtype) for x in (a, b))
+
+    def run():
+        for narrow, own in ((a, wide_a), (b, wide_b)):
+            if own is not narrow:
+                np.copyto(own, narrow)
+        ends = offsets.tolist()
+        for expert, (first, end) in enumerate(zip(ends, ends[1:])):
+            if first < end:
+                np.matmul(wide_a[first:end], wide_b[expert].T, out=result[first:end])
+        if result is not c:
+            np.copyto(c, result, casting="same_kind")
+
+    return run
+
+
+@offer("einsum", "moe-combine")
+def moe_combine(job: Job):
+    """Rows by their numbers, and numpy.einsum."""
+    x, w, place, y = job.arrays()
+    dtype = accumulator(y)
+
+    def run():
+        rows = x[place].astype(dtype, copy=False)
+        np.copyto(y, np.einsum("rt,rtc->rc", w.astype(dtype, copy=False), rows), casting="same_kind")
+
+    return run
+
+
+@offer("matmul", "paged-attention", params=["scale"], parallel=True)
+def paged_attention(job: Job):
+    """The pages of each sequence by their numbers, numpy.matmul, softmax, numpy.matmul."""
+    q, k, v, pages, offsets, last, y = job.arrays()
+    dtype, page, dim = accumulator(y), k.shape[1], q.shape[2]
+    kv_heads = k.shape[2]
+    scale = job.params["scale"] or dim**-0.5
+
+    def run():
+        ends, lasts = offsets.tolist(), last.tolist()
+        for i, (first, end) in enumerate(zip(ends, ends[1:])):
+            if first == end:
+                y[i] = 0
+                continue
+            length = (end - first - 1) * page + lasts[i] + 1
+            own = pages[first:end]
+            keys, values = (
+                x[own].reshape(-1, kv_heads, dim)[:length].astype(dtype, copy=False).transpose(1, 0, 2)
+                for x in (k, v)
+            )
+            queries = q[i].astype(dtype, copy=False).reshape(kv_heads, -1, dim)
+            scores = queries @ keys.swapaxes(-1, -2) * dtype.type(scale)
+            scores -= scores.max(axis=-1, keepdims=True)
+            np.exp(scores, out=scores)
+            mean = scores @ values / scores.sum(axis=-1, keepdims=True)
+            np.copyto(y[i], mean.reshape(y[i].shape), casting="same_kind")
+
+    return run
+
+
+@offer("partition", "top-k")
+def top_k(job: Job):
+    """numpy.argpartition, and numpy.argsort of what it chose."""
+    x, y, at = job.arrays()
+    top = y.shape[1]
+
+    def run():
+        chosen = np.argpartition(x, -top, axis=1)[:, -top:]
+        found = np.take_along_axis(x, chosen, 1)
+        order = np.argsort(found, axis=1)[:, ::-1]
+        np.copyto(at, np.take_along_axis(chosen, order, 1), casting="same_kind")
+        np.copyto(y, np.take_along_axis(found, order, 1))
+
+    return run

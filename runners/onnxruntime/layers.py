@@ -1,0 +1,47 @@
+"""Layers of neural networks."""
+
+from __future__ import annotations
+
+import numpy as np
+from common import Job, offer
+from model import Graph, node
+from operators import names
+
+
+@offer("conv2d conv2d.bias", ["f32", "f16"])
+def conv2d(job: Job):
+    """Conv."""
+    kernel, stride, pad, dilation = (job.axes[name] for name in ("kernel", "stride", "pad", "dilation"))
+    return Graph(
+        [
+            node(
+                "Conv",
+                *names(job),
+                kernel_shape=[kernel] * 2,
+                strides=[stride] * 2,
+                pads=[pad] * 4,
+                dilations=[dilation] * 2,
+                group=job.axes["groups"],
+            )
+        ]
+    )
+
+
+# Names of operators, and PyTorch's gates in the order that they are wanted in here. That of `lstm` is not right by its
+# bound: see `docs/peers.md`.
+CELLS = {"rnn": ("RNN", [0]), "gru": ("GRU", [1, 0, 2])}
+
+
+@offer("rnn gru", ["f32"])
+def recurrent(job: Job):
+    """RNN, or GRU with its reset after the product."""
+    operator, order = CELLS[job.operation]
+    given = {tensor.name: tensor.array() for tensor in job.inputs if tensor.role == "constant"}
+    ordered = {name: np.concatenate([np.split(one, len(order))[gate] for gate in order]) for name, one in given.items()}
+    constants = {name: ordered[name][None] for name in ("w-ih", "w-hh")}
+    constants["b"] = np.concatenate([ordered["b-ih"], ordered["b-hh"]])[None]
+    seq, batch, hidden = job.outputs[0].shape
+    shapes = {"h0": [1, batch, hidden], "hn": [1, batch, hidden], "y": [seq, 1, batch, hidden]}
+    reset = {"linear_before_reset": 1} if operator == "GRU" else {}
+    cell = node(operator, "x w-ih w-hh b - h0", "y hn", hidden_size=hidden, **reset)
+    return Graph([cell], constants, shapes)

@@ -1,0 +1,152 @@
+"""Codes and their scales, step by step and compiled. torch rounds ties to even."""
+
+from __future__ import annotations
+
+import torch
+from common import ANYWHERE, runner
+from offers import compiled, step_by_step
+
+TYPES = ["f32", "bf16", "f16"]
+# Elements that share a scale in the forms of blocks.
+BLOCK, FP8_BLOCK = 32, 128
+
+
+def groups(x, block: int):
+    """A row in blocks, what lacks in the last one being zeros."""
+    rows, cols = x.shape
+    return torch.nn.functional.pad(x, (0, -cols % block)).view(rows, -1, block)
+
+
+def scales(x, most: float):
+    """What takes the largest magnitude of the last dimension to `most`; 1 for zeros."""
+    largest = x.abs().amax(-1, keepdim=True)
+    return torch.where(largest == 0, 1.0, largest / most)
+
+
+def codes(x, most: float):
+    """Quotients by the scales of the last dimension, within `most`, and these scales."""
+    s = scales(x, most)
+    return (x / s).clamp(-most, most), s
+
+
+def quantize(x):
+    """amax, a quotient, torch.round and torch.clamp."""
+    q, s = codes(x, 127.0)
+    return q.round().to(torch.int8), s
+
+
+def quantize_tensor(x):
+    """The same over all elements."""
+    return quantize(x.reshape(1, -1))
+
+
+def quantize_fp8(x):
+    """amax, a quotient, torch.clamp and a conversion."""
+    q, s = codes(x, 448.0)
+    return q.to(torch.float8_e4m3fn), s
+
+
+def quantize_fp8_block(x):
+    """The same in blocks of 128."""
+    rows, cols = x.shape
+    q, s = quantize_fp8(groups(x, FP8_BLOCK))
+    # Seen as bytes, which is all that a copy of what is no multiple needs.
+    return q.view(torch.uint8).view(rows, -1)[:, :cols].view(torch.float8_e4m3fn), s
+
+
+def dequantize(q, s):
+    """torch.mul of codes and scales in f32."""
+    return q.float() * s[:, None]
+
+
+def dequantize_block(q, s):
+    """The same in blocks of 32."""
+    rows, cols = q.shape
+    return (groups(q, BLOCK).float() * s[..., None]).view(rows, -1)[:, :cols]
+
+
+# Of what is padded and cut off again, compiled loops leave the last block unwritten (torch 2.15, on a CPU).
+WHOLE_BLOCKS = {"quantize-fp8.block": "cols % 128 == 0", "dequantize.block": "cols % 32 == 0"}
+
+for operation, function in {
+    "quantize": quantize,
+    "quantize.tensor": quantize_tensor,
+    "quantize-fp8": quantize_fp8,
+    "quantize-fp8.block": quantize_fp8_block,
+    "dequantize": dequantize,
+    "dequantize.tensor": dequantize,
+    "dequantize.block": dequantize_block,
+}.items():
+    for way, about, prepare in [
+        ("formula", f"{function.__doc__[:-1]}, a function of torch for each step, in f32", step_by_step(function, ())),
+        ("compile", f"torch.compile of the same steps: {function.__doc__[:-1]}", compiled(function, ())),
+    ]:
+        runner.implementation(
+            f"torch/{way}",
+            operation=operation,
+            dtypes=TYPES,
+            about=about,
+            parallel=True,
+            devices=ANYWHERE,
+            requires=WHOLE_BLOCKS.get(operation, "") if way == "compile" else "",
+        )(prepare)
+
+
+def spread(scales, block: int, shape):
+    """Each scale for all rows and columns that share it."""
+    rows = scales if scales.shape[0] == shape[0] else scales.repeat_interleave(block, 0)[: shape[0]]
+    return rows.repeat_interleave(block, 1)[:, : shape[1]]
+
+
+def fp8_product(x, w, *scales, block: int):
+    """Both sides decoded to f32 with their scales, then torch.mm."""
+    x, w = x.float(), w.float() * spread(scales[-1], block, w.shape)
+    if len(scales) > 1:
+        x = x * spread(scales[0], block, x.shape)
+    return x @ w.t()
+
+
+# torch._scaled_mm has scales of tensors and rows on a CPU, and none of blocks. Compiled, the same steps give numbers that are
+# nobody's where a block is not whole.
+for operation, whole in {
+    "fp8-matmul": "n % block == 0, k % block == 0",
+    "fp8-matmul.square": "m % block == 0, n % block == 0, k % block == 0",
+}.items():
+    for way, about, prepare, requires in [
+        ("formula", fp8_product.__doc__, step_by_step(fp8_product, ["block"]), ""),
+        ("compile", f"torch.compile of the same: {fp8_product.__doc__}", compiled(fp8_product, ["block"]), whole),
+    ]:
+        runner.implementation(
+            f"torch/{way}",
+            operation=operation,
+            dtypes=["w8a8", "w8a8-f32", *(["w8a16"] if operation == "fp8-matmul" else [])],
+            about=about,
+            parallel=True,
+            devices=ANYWHERE,
+            requires=requires,
+        )(prepare)
+
+
+def q8_product(x, s, q):
+    """Codes times their scales in f32, then torch.mm."""
+    rows = q.shape[0]
+    w = (q.view(rows, -1, BLOCK).float() * s[..., None].float()).view(rows, -1)
+    return x @ w[:, : x.shape[1]].t()
+
+
+def q8_product_raw(x, w):
+    """Scales looked at as f16, codes times these in f32, then torch.mm."""
+    rows = w.shape[0]
+    blocks = w.view(rows, -1, BLOCK + 2)
+    scales = blocks[..., :2].contiguous().view(torch.float16)
+    return q8_product(x, scales.view(rows, -1), blocks[..., 2:].contiguous().view(rows, -1))
+
+
+for way, operation, about, prepare in [
+    ("formula", "q8-matmul", q8_product.__doc__, step_by_step(q8_product, ())),
+    ("compile", "q8-matmul", f"torch.compile of the same: {q8_product.__doc__}", compiled(q8_product, ())),
+    ("formula", "q8-matmul.raw", q8_product_raw.__doc__, step_by_step(q8_product_raw, ())),
+]:
+    runner.implementation(
+        f"torch/{way}", operation=operation, dtypes=["f32"], about=about, parallel=True, devices=ANYWHERE
+    )(prepare)

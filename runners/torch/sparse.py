@@ -1,0 +1,37 @@
+"""Products with sparse matrices: tensors of torch's own kinds over the memory of the cases."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+
+import torch
+from common import WIDE, Job, runner, tensors
+
+# They are called a beta at the first use.
+warnings.filterwarnings("ignore", message="Sparse")
+
+
+@runner.implementation("torch/eager", operation="spmv", dtypes=WIDE, parallel=True)
+@runner.implementation("torch/eager", operation="spmm", dtypes=WIDE, parallel=True)
+def by_rows(job: Job):
+    """torch.mm of a tensor of the kind sparse_csr, with `out`; x as one column."""
+    values, columns, offsets, x, y = tensors(job)
+    a = torch.sparse_csr_tensor(offsets, columns, values, (y.shape[0], x.shape[0]), check_invariants=False)
+    parts = (a.values(), values), (a.col_indices(), columns), (a.crow_indices(), offsets)
+    if any(own.data_ptr() != given.data_ptr() for own, given in parts):
+        raise RuntimeError("torch copied the matrix instead of using it")
+    # torch.mv reads past the end of its inputs, and where nothing may be read there the process ends.
+    return partial(torch.mm, a, x.view(x.shape[0], -1), out=y.view(y.shape[0], -1))
+
+
+@runner.implementation("torch/eager", operation="spmv.coo", dtypes=WIDE, parallel=True)
+def by_places(job: Job):
+    """torch.mv of a tensor of the kind sparse_coo, which is made at each launch: its indices are one tensor of i64."""
+    values, columns, rows, x, y = tensors(job)
+
+    def run():
+        a = torch.sparse_coo_tensor(torch.stack((rows, columns)), values, (y.shape[0], x.shape[0]), check_invariants=False)
+        y.copy_(torch.mv(a, x))
+
+    return run
