@@ -31,3 +31,4 @@ def found(operation, dtypes, operator, **attributes):
 found("log-softmax", ["f64"], "LogSoftmax", axis=-1)
 found("sigmoid", ["f32"], "Sigmoid")
 found("cos", ["f64"], "Cos")
+found("fft", ["f32"], "DFT")

@@ -5,8 +5,13 @@ from roofline_runner import implementation
 import torch
 from torch.nn import functional
 
-TYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+TYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.int8}
 NARROW = ["bf16", "f16"]
+
+
+def tensors(job):
+    """The memory of a job."""
+    return [torch.frombuffer(one.memory, dtype=TYPES[one.dtype]).view(*one.shape) for one in job.tensors]
 
 
 def found(operation, dtypes, **offered):
@@ -15,10 +20,7 @@ def found(operation, dtypes, **offered):
     def decorate(function):
         @implementation(operation, dtypes=dtypes, name=operation.replace(".", "-"), **offered)
         def prepare(job):
-            *inputs, output = (
-                torch.frombuffer(tensor.memory, dtype=TYPES[tensor.dtype]).view(*tensor.shape)
-                for tensor in job.tensors
-            )
+            *inputs, output = tensors(job)
             return lambda: output.copy_(function(*inputs, **job.params))
 
         prepare.__doc__ = function.__doc__
@@ -67,3 +69,23 @@ def gelu(x):
 def sqrt(x):
     """torch.sqrt: the last bit of one root in a hundred."""
     return torch.sqrt(x)
+
+
+@found("fft", ["f64"])
+def fft(x):
+    """torch.fft.fft: three digits less at composite lengths with a large prime factor."""
+    return torch.view_as_real(torch.fft.fft(torch.view_as_complex(x)))
+
+
+@implementation("dequantize.block", dtypes=["f32"], name="dequantize-block")
+def dequantize_block(job):
+    """torch.compile of padding, a product in blocks of 32 and a cut: the last block of a row is not written."""
+
+    def run(q, s, x):
+        rows, cols = q.shape
+        blocks = functional.pad(q, (0, -cols % 32)).view(rows, -1, 32)
+        x.copy_((blocks.float() * s[..., None]).view(rows, -1)[:, :cols])
+
+    given, compiled = tensors(job), torch.compile(run, dynamic=False)
+    compiled(*given)
+    return lambda: compiled(*given)
