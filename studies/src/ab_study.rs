@@ -3,7 +3,7 @@
 //!
 //! Each comparison is a line of the study's journal as soon as it is known.
 
-use crate::facts::now;
+use crate::facts::{MEASURING, now};
 use crate::journal::{self, Journal};
 use crate::noise_study::load::Load;
 use roofline_core::record::Record;
@@ -110,7 +110,7 @@ pub struct Settings {
 
 /// Runs until the time is over; answers with the page and whether all is as it must be.
 pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> io::Result<(String, bool)> {
-    let journal: Journal<Line> = Journal::open("ab-study")?;
+    let journal: Journal<Line> = Journal::open("ab-study", MEASURING)?;
     let deadline = Instant::now() + Duration::from_secs(60) * settings.minutes;
     let scene = Scene::new()?;
     for number in journal.lines()?.len().. {

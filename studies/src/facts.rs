@@ -7,7 +7,7 @@ use std::process::Command;
 /// What was used, for whoever does it again: the command, when it was done, and [`setting`].
 pub(crate) fn facts(machine: &Machine, root: &Path, command: &str) -> Vec<(&'static str, String)> {
     let mut facts = vec![("command", format!("`{command}`")), ("finished", now())];
-    facts.extend(setting(machine, &revision(root)));
+    facts.extend(setting(machine, &revision(root, ALL)));
     facts
 }
 
@@ -28,17 +28,22 @@ pub(crate) fn setting(machine: &Machine, revision: &str) -> Vec<(&'static str, S
     ]
 }
 
-/// The revision of the sources; empty where nobody knows it.
-pub(crate) fn revision(root: &Path) -> String {
+/// All sources. What studies write is no change of what they study.
+const ALL: &[&str] = &[":!results"];
+/// What measures and decides: whatever else changes, what was found about that stays true.
+pub(crate) const MEASURING: &[&str] =
+    &["crates/roofline-conductor", "crates/roofline-runner", "crates/roofline-run", "runners/python"];
+
+/// The last revision that changed any of these sources; empty where nobody knows it.
+pub(crate) fn revision(root: &Path, of: &[&str]) -> String {
     // Binaries that were carried to another machine bring their revision along.
     std::env::var("ROOFLINE_REVISION").unwrap_or_else(|_| {
         let git = |arguments: &[&str]| {
             let output = Command::new("git").args(arguments).current_dir(root).output();
             output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
         };
-        let revision = git(&["describe", "--always", "--abbrev=10"]);
-        // What studies write is no change of what they study.
-        let changed = git(&["status", "--porcelain", "--untracked-files=no", "--", ":!results"]);
+        let revision = git(&[&["log", "-1", "--format=%h", "--abbrev=10", "--"], of].concat());
+        let changed = git(&[&["status", "--porcelain", "--untracked-files=no", "--"], of].concat());
         if changed.is_empty() { revision } else { format!("{revision}-dirty") }
     })
 }

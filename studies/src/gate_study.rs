@@ -10,13 +10,16 @@ use roofline_conductor::checks::Checks;
 use roofline_conductor::stage::available_cores;
 use roofline_core::case::Case;
 use roofline_core::mutants::{calibrate, forms, policed};
-use roofline_core::operation::Operation;
+use roofline_core::operation::{Operation, Param};
 use roofline_core::ops::OPERATIONS;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::Offer;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::time::{Duration, Instant};
+
+/// What a round depends on: operations, kernels and the gate.
+const JUDGED: &[&str] = &["crates/roofline-core", "crates/roofline-cpu", "crates/roofline-conductor"];
 
 /// What is asked for on the command line.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
@@ -60,7 +63,7 @@ pub struct Lower {
 
 /// Takes rounds until there are enough or the time is over; answers with the page and whether all is as it must be.
 pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> io::Result<(String, bool)> {
-    let journal = Journal::<Round>::open("gate-study")?;
+    let journal = Journal::<Round>::open("gate-study", JUDGED)?;
     let bench = Bench::new()?;
     let offers = bench.offers()?;
     let deadline = Instant::now() + Duration::from_secs(60) * settings.minutes;
@@ -139,7 +142,19 @@ fn draw_case(operation: &'static Operation, form: &Case, draws: &mut Draws) -> C
     sizes.reverse();
     // A machine of one core has rows of one thread.
     let threads = (1 + draws.below(2) as u32).min(available_cores().len() as u32);
-    Case { threads, ..operation.near(form, &sizes, draws) }
+    let case = operation.near(form, &sizes, draws);
+    Case { threads, params: operation.params.iter().map(|param| draw_param(param, draws)).collect(), ..case }
+}
+
+/// The default as often as not, else an end of what is legal, or whole steps and halves from the low one.
+fn draw_param(param: &Param, draws: &mut Draws) -> f64 {
+    let (low, high) = param.range;
+    match draws.below(8) {
+        0 => low,
+        1 => high,
+        2 | 3 => low + draws.below(((high - low) * 2.0) as u64 + 1) as f64 / 2.0,
+        _ => param.default,
+    }
 }
 
 /// Computes one precision lower: emulated for every operation, and by kernels that do.

@@ -1,7 +1,7 @@
 //! A file that studies of one revision on one machine add to, line by line, so that hours can be spent in parts:
 //! `results/MACHINE/NAME.jsonl`, and the page that is made from it.
 //!
-//! A study at another revision starts the file anew: what two revisions found is not added up.
+//! A study at another revision of what it studies starts the file anew: what two revisions found is not added up.
 
 use crate::facts::{revision, setting};
 use roofline_conductor::machine::Machine;
@@ -25,12 +25,12 @@ pub(crate) struct Journal<L> {
 }
 
 impl<L: Line> Journal<L> {
-    /// That of this machine and of the sources as they are.
-    pub(crate) fn open(name: &str) -> io::Result<Journal<L>> {
+    /// That of this machine and of the revision of these sources.
+    pub(crate) fn open(name: &str, of: &[&str]) -> io::Result<Journal<L>> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let machine = Machine::read();
         let folder = root.join("results").join(machine.fingerprint());
-        Journal::open_in(&folder, name, machine, revision(&root))
+        Journal::open_in(&folder, name, machine, revision(&root, of))
     }
 
     fn open_in(folder: &Path, name: &str, machine: Machine, revision: String) -> io::Result<Journal<L>> {

@@ -169,7 +169,7 @@ pub fn run(
 }
 
 fn begin(machine: &Machine, root: &Path, settings: &Settings, command: &str) -> Study {
-    let revision = facts::revision(root);
+    let revision = facts::revision(root, facts::MEASURING);
     let setting = facts::setting(machine, &revision);
     let mut facts: Vec<(String, String)> =
         setting.into_iter().map(|(name, fact)| (name.to_owned(), fact)).collect();

@@ -3,7 +3,7 @@
 //! Each row is a line of the study's journal as soon as it is known.
 
 use crate::bench::Bench;
-use crate::facts::now;
+use crate::facts::{MEASURING, now};
 use crate::journal::{self, Journal};
 use crate::noise_study::load::Load;
 use roofline_core::case::{Case, parse_form};
@@ -107,7 +107,7 @@ pub struct Settings {
 
 /// Runs until the time is over; answers with the page and whether all is as it must be.
 pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> io::Result<(String, bool)> {
-    let journal = Journal::open("trust-study")?;
+    let journal = Journal::open("trust-study", MEASURING)?;
     let deadline = Instant::now() + Duration::from_secs(60) * settings.minutes;
     if settings.lies > 0 {
         try_lies(settings, &journal, deadline, &mut report)?;

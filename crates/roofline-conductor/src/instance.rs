@@ -7,7 +7,7 @@ use roofline_core::fill::Fill;
 use roofline_core::operation::Problem;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Place, Role};
-use roofline_core::tensor::{Tensor, View};
+use roofline_core::tensor::{Content, Tensor, View};
 use std::fmt;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -250,9 +250,29 @@ impl Instance {
         placed.memory.write(placed.offset + element * dtype.size(), &code[..dtype.size()]);
     }
 
-    /// Moves an input element so far that it is seen in what it reaches.
+    /// Moves an input element, which nobody is reading, so far that it is seen in what it reaches.
     pub fn change_input(&mut self, tensor: usize, element: usize, bits: u64) {
-        let value = self.inputs[tensor].tensor.changed(self.input(tensor, element), bits);
+        let (old, last) = (self.input(tensor, element), self.input_tensor(tensor).elements() - 1);
+        let value = match self.input_tensor(tensor).content {
+            // What stands in an order stands there once: two change places.
+            Content::Order { .. } => {
+                let other = (bits % (last as u64 + 1)) as usize;
+                let there = self.input(tensor, other);
+                self.set_input(tensor, other, old);
+                there
+            }
+            // One that another seed would have given, so that parts stay as even as they were; the first and the last
+            // are given.
+            Content::Offsets { .. } if (1..last).contains(&element) => {
+                let [low, high] = [element - 1, element + 1].map(|beside| self.input(tensor, beside));
+                let placed = &self.inputs[tensor].tensor;
+                let mut drawn = [0; 8];
+                let filling = self.case.operation.filling(Fill::Uniform, bits, tensor, placed);
+                filling.write(element..element + 1, &mut drawn[..placed.dtype.size()]);
+                placed.dtype.read(&drawn, 0).clamp(low, high)
+            }
+            _ => self.input_tensor(tensor).changed(old, bits),
+        };
         self.set_input(tensor, element, value);
     }
 
@@ -514,6 +534,40 @@ mod tests {
         placed.memory.write(placed.end(), &[instance.canary]);
         placed.memory.write(placed.offset - 1, b"x");
         assert!(instance.broken_canary().unwrap().contains("1 bytes before"));
+    }
+
+    #[test]
+    fn orders_and_offsets_change_and_stay_what_they_are() {
+        let case = "paged-attention/f32/batch=4,pages=20,page=8,heads=1,dim=8".parse().unwrap();
+        let mut instance = Instance::new(&case, Placement::FlushStart, &mut Draws::new(1, 1)).unwrap();
+        instance.fill(Fill::Uniform, 3);
+        let find = |instance: &Instance, is_meant: fn(Content) -> bool| {
+            let tensors = instance.changeable();
+            tensors.into_iter().find(|tensor| is_meant(instance.input_tensor(*tensor).content)).unwrap()
+        };
+        let order = find(&instance, |content| matches!(content, Content::Order { .. }));
+        let offsets = find(&instance, |content| matches!(content, Content::Offsets { .. }));
+        let values = |instance: &Instance, tensor: usize| -> Vec<f64> {
+            (0..instance.input_tensor(tensor).elements()).map(|i| instance.input(tensor, i)).collect()
+        };
+        let mut draws = Draws::new(4, 4);
+        for tensor in [order, offsets] {
+            let before = values(&instance, tensor);
+            for element in (0..before.len()).cycle().take(200) {
+                instance.change_input(tensor, element, draws.bits());
+            }
+            let after = values(&instance, tensor);
+            assert_ne!(after, before);
+            if tensor == offsets {
+                assert!(after.is_sorted() && after[0] == 0.0 && after.last() == Some(&20.0), "{after:?}");
+            } else {
+                let sorted = |mut values: Vec<f64>| {
+                    values.sort_by(f64::total_cmp);
+                    values
+                };
+                assert_eq!(sorted(after), sorted(before));
+            }
+        }
     }
 
     #[test]

@@ -86,11 +86,15 @@ fn rewritten(
     Ok(Some(time).filter(|_| passes > 0))
 }
 
-/// Gives every unit a new value, once.
+/// Gives every unit a new value, once, while nobody is reading it.
 pub fn renew(stage: &mut Stage, instance: &mut Instance) {
     for (tensor, element) in units(instance, &mut stage.draws) {
         let bits = stage.draws.bits();
-        instance.renew_input(tensor, element, bits, true);
+        // Orders and offsets have none of their own.
+        match instance.input_tensor(tensor).renewed(bits) {
+            Some(value) => instance.set_input(tensor, element, value),
+            None => instance.change_input(tensor, element, bits),
+        }
     }
 }
 

@@ -222,7 +222,7 @@ impl Tensor {
                 let below = below.max(1);
                 ((old.max(0.0) as u64 + 1 + bits % below.saturating_sub(1).max(1)) % below) as f64
             }
-            // What may be an offset, or stand in an order, depends on the others.
+            // What may be an offset, or stand in an order, depends on the others: whoever has them knows.
             Content::Offsets { .. } | Content::Order { .. } => old,
             Content::Scales => {
                 if old > 1.0 {
