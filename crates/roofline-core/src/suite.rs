@@ -9,6 +9,8 @@
 //! axes = { rows = "64", cols = "1:4096:*4" }
 //! threads = [1, 2]
 //! max-bytes = 67108864
+//! group = "norms"
+//! size = "small"
 //! ```
 //!
 //! It may say what it wants of them, in `[[targets]]`.
@@ -43,6 +45,9 @@ pub struct Block {
     pub threads: Vec<u32>,
     /// Cases with more bytes of tensors than this are left out.
     pub max_bytes: Option<u64>,
+    /// The part of the suite that it belongs to, and the class of its sizes, where the suite has such.
+    pub group: Option<String>,
+    pub size: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -110,7 +115,7 @@ impl Suite {
 }
 
 fn block_of(entry: Entry) -> Result<Block, SuiteError> {
-    const KEYS: [&str; 6] = ["operation", "dtype", "axes", "params", "threads", "max-bytes"];
+    const KEYS: [&str; 8] = ["operation", "dtype", "axes", "params", "threads", "max-bytes", "group", "size"];
     let DeValue::Table(table) = entry.get_ref() else {
         return Err(expected("a table `[[cases]]`", entry));
     };
@@ -151,7 +156,17 @@ fn block_of(entry: Entry) -> Result<Block, SuiteError> {
         None => vec![1],
     };
     let max_bytes = table.get("max-bytes").map(integer).transpose()?;
-    Ok(Block { operation, variant, precisions, axes, params, threads, max_bytes })
+    let word = |key| table.get(key).map(word).transpose();
+    let (group, size) = (word("group")?, word("size")?);
+    Ok(Block { operation, variant, precisions, axes, params, threads, max_bytes, group, size })
+}
+
+/// A name in lower case, which no number begins: those are sizes in bytes.
+fn word(entry: Entry) -> Result<String, SuiteError> {
+    let text = string(entry)?;
+    let is_word = text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if is_word { Ok(text.to_owned()) } else { Err(expected("a word such as `very-large`", entry)) }
 }
 
 fn axes_of(operation: &Operation, entry: Entry) -> Result<Vec<AxisSpec>, SuiteError> {

@@ -163,6 +163,11 @@ impl Target {
         format!("{bounds} times {metric} {}", self.against)
     }
 
+    /// Whether it wants something of this case.
+    pub fn is_about(&self, case: &str) -> bool {
+        self.cases.iter().any(|glob| matches(glob, case))
+    }
+
     /// How well some rows reach it.
     pub fn reach(&self, records: &[Record]) -> Reached {
         let all = self.pairs(records);
@@ -191,7 +196,7 @@ impl Target {
     fn pairs(&self, records: &[Record]) -> Vec<Option<Pair>> {
         let mut by_case: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
         for record in records {
-            if self.cases.iter().any(|glob| matches(glob, &record.case)) {
+            if self.is_about(&record.case) {
                 by_case.entry(&record.case).or_default().push(record);
             }
         }

@@ -24,7 +24,7 @@ Exit codes: 0 all well; 1 our own failure, such as the store; 2 usage; 3 a row t
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Show what there is: operations, implementations, suites, cases, devices, formats
+    /// Show what there is: operations, implementations, suites with their groups and sizes, cases, devices, formats
     List(List),
     /// Show the runners: present or what to do, version, operations covered; `install` brings one
     Runners(Runners),
@@ -83,6 +83,8 @@ pub enum What {
     Ops,
     Implementations,
     Suites,
+    Groups,
+    Sizes,
     Cases,
     Devices,
     Formats,
@@ -137,9 +139,15 @@ pub struct Select {
     /// Operations (`softmax`), globs (`mat*`) or case ids (`softmax/f32/rows=64,cols=1000`)
     #[arg(value_name = "SELECT")]
     pub select: Vec<String>,
+    /// Operations, separated by commas: another way to write SELECT
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub op: Vec<String>,
     /// A suite by name or path; `quick` when nothing else is selected
     #[arg(long, value_name = "NAME")]
     pub suite: Option<String>,
+    /// Groups of the suite, separated by commas; `roofline list groups` shows them
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub group: Vec<String>,
     /// Element types, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "DTYPE")]
     pub dtype: Vec<String>,
@@ -149,9 +157,9 @@ pub struct Select {
     /// Values of a parameter, such as `eps=1e-5,1e-6`, for the operations that have it; may be repeated
     #[arg(long, value_name = "NAME=VALUES")]
     pub param: Vec<String>,
-    /// Leave out cases whose tensors take more than this, such as `64MiB`
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes, allow_negative_numbers = true)]
-    pub size: Option<u64>,
+    /// Leave out cases whose tensors take more than this, such as `64MiB`; or a class of sizes of the suite, such as `small`, which `roofline list sizes` shows
+    #[arg(long, value_name = "BYTES|CLASS", value_parser = parse_size, allow_negative_numbers = true)]
+    pub size: Option<Size>,
     /// Upper limits of threads, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N", value_parser = parse_threads)]
     pub threads: Vec<u32>,
@@ -164,10 +172,23 @@ pub struct Select {
 }
 
 impl Select {
+    /// All words that name operations or cases.
+    pub fn words(&self) -> impl Iterator<Item = &String> {
+        self.select.iter().chain(&self.op)
+    }
+
     /// Whether no case of the suite is left out.
     pub fn is_whole(&self) -> bool {
-        self.select.is_empty() && self.dtype.is_empty() && self.size.is_none() && self.threads.is_empty()
+        let is_narrowed = self.size.is_some() || !self.group.is_empty() || !self.dtype.is_empty();
+        self.words().next().is_none() && !is_narrowed && self.threads.is_empty()
     }
+}
+
+/// What `--size` leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Size {
+    Most(u64),
+    Class(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -220,7 +241,7 @@ pub struct Measure {
     /// End with 3 when a row is slower than what `--against` or `--baseline` names, for sure by more than so many percent, or when neither is known; such a row is measured again first, and all rows together are held to the error probability of one. `policy` goes by the rules and waivers of `roofline.toml`, `missed` by the targets of the suite, as `--targets` does
     #[arg(long, value_name = "slower|slower=2%|inconclusive|policy|missed")]
     pub fail_on: Option<FailOn>,
-    /// Say which targets of the suite are met, missed or undecided, with 99 % confidence; end with 3 on a miss
+    /// Measure what the targets of the suite are about, and say which are met, missed or undecided, with 99 % confidence; end with 3 on a miss
     #[arg(long, conflicts_with_all = ["quick", "Read", "baseline"])]
     pub targets: bool,
     /// Go on with the latest run, where it was stopped; what stands is not measured again
@@ -280,8 +301,8 @@ pub struct How {
     /// Time for the whole run, such as `5min`; what was reached then is said
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub total_budget: Option<Duration>,
-    /// Shorter blocks, as many sets
-    #[arg(long)]
+    /// Shorter blocks, as many sets; of a suite with groups a few cases of each
+    #[arg(long, visible_alias = "fast")]
     pub quick: bool,
     /// A difference that counts as none, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_delta)]
@@ -497,6 +518,11 @@ fn parse_detect(text: &str) -> Result<f64, String> {
 fn parse_threads(text: &str) -> Result<u32, String> {
     let threads = text.parse().ok().filter(|threads| (1..=4096).contains(threads));
     threads.ok_or_else(|| "write numbers from 1 to 4096, such as `1,2`".to_owned())
+}
+
+fn parse_size(text: &str) -> Result<Size, String> {
+    let is_class = text.starts_with(|c: char| c.is_ascii_lowercase());
+    if is_class { Ok(Size::Class(text.to_owned())) } else { parse_bytes(text).map(Size::Most) }
 }
 
 fn parse_memory(text: &str) -> Result<u64, String> {

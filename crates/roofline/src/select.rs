@@ -1,7 +1,7 @@
 //! From SELECT and its options to cases.
 
-use crate::args::{CacheArg, Select};
-use crate::error::Problem;
+use crate::args::{CacheArg, How, Select, Size};
+use crate::error::{Problem, tell};
 use crate::places;
 use roofline_core::axis::AxisSpec;
 use roofline_core::case::{Cache, Case, Device, parse_device, parse_form, parse_param, parse_precision};
@@ -10,57 +10,174 @@ use roofline_core::nearest::nearest;
 use roofline_core::operation::Operation;
 use roofline_core::ops::operations;
 use roofline_core::suite::{Block, MAX_CASES, check_axis_names};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A case, and the group of the suite that it is of.
+struct Picked {
+    case: Case,
+    group: Option<String>,
+}
+
+/// What a run takes of a selection.
+pub struct Selection {
+    pub cases: Vec<Case>,
+    /// How many more there are.
+    pub left_out: usize,
+}
 
 /// The cases that a selection names, in the order of its words.
 pub fn cases(select: &Select) -> Result<Vec<Case>, Problem> {
+    Ok(pick(select)?.into_iter().map(|picked| picked.case).collect())
+}
+
+/// The same as a run takes them: a few of each group where that is to be quick, and the groups in turn where time may end.
+pub fn selection(select: &Select, how: &How) -> Result<Selection, Problem> {
+    let mut picked = pick(select)?;
+    let all = picked.len();
+    if how.quick {
+        picked = a_few(picked);
+    }
+    let left_out = all - picked.len();
+    if left_out > 0 {
+        let few = picked.len();
+        tell(&format!(
+            "`--quick` takes {few} of {all} cases, at most {A_FEW} of each group; without it all are taken"
+        ));
+    }
+    if how.total_budget.is_some() {
+        picked = in_turns(picked);
+    }
+    Ok(Selection { cases: picked.into_iter().map(|picked| picked.case).collect(), left_out })
+}
+
+/// Most cases of a group that a quick run takes.
+const A_FEW: usize = 8;
+
+/// Cases of no group, and of each group a few, spread over it.
+fn a_few(picked: Vec<Picked>) -> Vec<Picked> {
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    for group in picked.iter().filter_map(|picked| picked.group.clone()) {
+        *sizes.entry(group).or_default() += 1;
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut is_taken = |picked: &Picked| {
+        let Some(group) = &picked.group else { return true };
+        let (size, place) = (sizes[group], seen.entry(group.clone()).or_default());
+        *place += 1;
+        // One more whole step than at the case before.
+        *place * A_FEW / size.max(A_FEW) > (*place - 1) * A_FEW / size.max(A_FEW)
+    };
+    picked.into_iter().filter(|picked| is_taken(picked)).collect()
+}
+
+/// The first case of every group, then the second, and so on.
+fn in_turns(mut picked: Vec<Picked>) -> Vec<Picked> {
+    let mut seen: BTreeMap<Option<String>, usize> = BTreeMap::new();
+    picked.sort_by_cached_key(|picked| {
+        let turn = seen.entry(picked.group.clone()).or_default();
+        *turn += 1;
+        *turn
+    });
+    picked
+}
+
+/// Every case that a selection names, once.
+fn pick(select: &Select) -> Result<Vec<Picked>, Problem> {
     let options = Options::parse(select)?;
-    let mut cases = Vec::new();
-    let (ids, names): (Vec<&String>, Vec<&String>) =
-        select.select.iter().partition(|word| word.contains('/'));
-    for id in ids {
+    let mut picked = Vec::new();
+    let (ids, names): (Vec<&String>, Vec<&String>) = select.words().partition(|word| word.contains('/'));
+    for id in &ids {
         let case: Case = id
             .parse()
             .map_err(|error: roofline_core::case::CaseError| Problem::usage(error.to_string(), error.hint))?;
-        cases.push(case);
+        picked.push(Picked { case, group: None });
     }
     let forms = forms(&names)?;
-    if let (Some(suite), false) = (&select.suite, options.axes.is_empty() && ids_are_not_all(select)) {
+    if let (Some(suite), true) =
+        (&select.suite, !options.axes.is_empty() || names.is_empty() && !ids.is_empty())
+    {
         return Err(Problem::usage(
             format!("the suite `{suite}` brings its own cases"),
             "leave out `--suite`, or `--axis` and the case ids",
         ));
     }
+    let has_parts = !select.group.is_empty() || matches!(select.size, Some(Size::Class(_)));
+    if has_parts && (!options.axes.is_empty() || !ids.is_empty()) {
+        return Err(Problem::usage(
+            "groups and classes of sizes are of suites, and the selection has cases of its own",
+            "leave out `--axis` and the case ids, or `--group` and `--size` with a class (of bytes, write `64MiB`)",
+        ));
+    }
     if options.axes.is_empty() {
-        if !forms.is_empty() || select.select.is_empty() {
-            let suite = places::suite(select.suite.as_deref().unwrap_or("quick"))?;
-            for block in suite.blocks {
-                let wanted = forms.is_empty() || forms.contains(&(block.operation.name, block.variant));
-                if wanted {
-                    cases.extend(expand(&block)?);
+        if !forms.is_empty() || ids.is_empty() {
+            let name = select.suite.as_deref().unwrap_or("quick");
+            for block in parts(select, name, places::suite(name)?.blocks)? {
+                if forms.is_empty() || forms.contains(&(block.operation.name, block.variant)) {
+                    let cases = expand(&block)?.into_iter();
+                    picked.extend(cases.map(|case| Picked { case, group: block.group.clone() }));
                 }
             }
         }
     } else {
         let forms = if forms.is_empty() { Err(no_operation()) } else { Ok(forms) }?;
         for (name, variant) in forms {
-            cases.extend(expand(&options.block(name, variant)?)?);
+            let cases = expand(&options.block(name, variant)?)?.into_iter();
+            picked.extend(cases.map(|case| Picked { case, group: None }));
         }
     }
-    if cases.len() > MAX_CASES {
+    if picked.len() > MAX_CASES {
         return Err(Problem::usage(
-            format!("{} cases are selected", cases.len()),
+            format!("{} cases are selected", picked.len()),
             format!("{MAX_CASES} is the most"),
         ));
     }
-    let mut cases = options.narrow(cases);
+    let mut picked = options.narrow(picked);
     for text in &select.param {
-        cases = with_param(text, &cases)?;
+        picked = with_param(text, picked)?;
     }
-    Ok(cases)
+    Ok(picked)
+}
+
+/// The blocks of a suite that are of the groups and the class of sizes that are asked for.
+fn parts(select: &Select, suite: &str, blocks: Vec<Block>) -> Result<Vec<Block>, Problem> {
+    let class = match &select.size {
+        Some(Size::Class(class)) => Some(class),
+        _ => None,
+    };
+    let groups: BTreeSet<&str> = blocks.iter().filter_map(|block| block.group.as_deref()).collect();
+    let classes: BTreeSet<&str> = blocks.iter().filter_map(|block| block.size.as_deref()).collect();
+    for group in &select.group {
+        check_part("group", group, suite, &groups)?;
+    }
+    if let Some(class) = class {
+        check_part("size", class, suite, &classes)?;
+    }
+    let is_of = |wanted: &[String], own: Option<&String>| {
+        wanted.is_empty() || own.is_some_and(|own| wanted.contains(own))
+    };
+    let is_meant = |block: &Block| {
+        is_of(&select.group, block.group.as_ref())
+            && is_of(class.map_or(&[], std::slice::from_ref), block.size.as_ref())
+    };
+    Ok(blocks.into_iter().filter(is_meant).collect())
+}
+
+/// A suite must have the group, or the class of sizes, that is named.
+fn check_part(what: &str, name: &str, suite: &str, known: &BTreeSet<&str>) -> Result<(), Problem> {
+    if known.contains(name) {
+        return Ok(());
+    }
+    let known: Vec<&str> = known.iter().copied().collect();
+    let hint = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => format!("`roofline list {what}s` shows which suite has which"),
+        None => format!("it has {}", known.join(", ")),
+    };
+    Err(Problem::usage(format!("the suite `{suite}` has no {what} `{name}`"), hint))
 }
 
 /// The cases with every value of a parameter; those whose operation has none of this name stay as they are.
-fn with_param(text: &str, cases: &[Case]) -> Result<Vec<Case>, Problem> {
+fn with_param(text: &str, picked: Vec<Picked>) -> Result<Vec<Picked>, Problem> {
     let (name, values) = text.split_once('=').ok_or_else(|| {
         Problem::usage(
             format!("parameter `{text}` has no value"),
@@ -68,8 +185,8 @@ fn with_param(text: &str, cases: &[Case]) -> Result<Vec<Case>, Problem> {
         )
     })?;
     let place = |case: &Case| case.operation.params.iter().position(|param| param.name == name);
-    if !cases.iter().any(|case| place(case).is_some()) {
-        let known = cases.iter().flat_map(|case| case.operation.params).map(|param| param.name);
+    if !picked.iter().any(|picked| place(&picked.case).is_some()) {
+        let known = picked.iter().flat_map(|picked| picked.case.operation.params).map(|param| param.name);
         let hint = match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "`roofline list ops` shows the parameters of each operation".to_owned(),
@@ -77,16 +194,16 @@ fn with_param(text: &str, cases: &[Case]) -> Result<Vec<Case>, Problem> {
         return Err(Problem::usage(format!("no selected operation has the parameter `{name}`"), hint));
     }
     let mut all = Vec::new();
-    for case in cases {
-        let Some(place) = place(case) else {
-            all.push(case.clone());
+    for picked in picked {
+        let Some(place) = place(&picked.case) else {
+            all.push(picked);
             continue;
         };
         for value in values.split(',') {
-            let value = parse_param(&case.operation.params[place], value.trim());
-            let mut with = case.clone();
-            with.params[place] = value.map_err(|(why, hint)| Problem::usage(why, hint))?;
-            all.push(with);
+            let value = parse_param(&picked.case.operation.params[place], value.trim());
+            let mut case = picked.case.clone();
+            case.params[place] = value.map_err(|(why, hint)| Problem::usage(why, hint))?;
+            all.push(Picked { case, group: picked.group.clone() });
         }
     }
     Ok(all)
@@ -95,11 +212,6 @@ fn with_param(text: &str, cases: &[Case]) -> Result<Vec<Case>, Problem> {
 /// Whether an operation has a precision of this id.
 fn is_known(id: &str) -> bool {
     operations().any(|operation| operation.precision(id).is_some())
-}
-
-/// Whether there is a word that a suite can be narrowed by, or no word at all.
-fn ids_are_not_all(select: &Select) -> bool {
-    select.select.is_empty() || select.select.iter().any(|word| !word.contains('/'))
 }
 
 fn no_operation() -> Problem {
@@ -151,7 +263,8 @@ struct Options {
     /// Ids of precisions.
     dtypes: Vec<String>,
     threads: Vec<u32>,
-    size: Option<u64>,
+    /// Bytes of a case's tensors.
+    most: Option<u64>,
     cache: Option<Cache>,
     device: Option<Device>,
 }
@@ -176,7 +289,10 @@ impl Options {
             axes: axes.collect::<Result<_, _>>()?,
             dtypes: select.dtype.clone(),
             threads: select.threads.clone(),
-            size: select.size,
+            most: match select.size {
+                Some(Size::Most(most)) => Some(most),
+                _ => None,
+            },
             cache: select.cache.map(|cache| if cache == CacheArg::Cold { Cache::Cold } else { Cache::Warm }),
             device: device.transpose()?,
         })
@@ -208,26 +324,37 @@ impl Options {
         let threads = if self.threads.is_empty() { vec![1] } else { self.threads.clone() };
         let params = operation.params.iter().map(|param| vec![param.default]).collect();
         let axes = self.axes.clone();
-        Ok(Block { operation, variant, precisions, axes, params, threads, max_bytes: None })
+        Ok(Block {
+            operation,
+            variant,
+            precisions,
+            axes,
+            params,
+            threads,
+            max_bytes: None,
+            group: None,
+            size: None,
+        })
     }
 
     /// Narrows cases by type and size, and sets threads, cache and device where they are given.
-    fn narrow(&self, cases: Vec<Case>) -> Vec<Case> {
-        let mut narrowed: Vec<Case> = Vec::new();
-        for mut case in cases {
+    fn narrow(&self, picked: Vec<Picked>) -> Vec<Picked> {
+        let mut narrowed: Vec<Picked> = Vec::new();
+        for Picked { mut case, group } in picked {
             if !self.dtypes.is_empty() && !self.dtypes.iter().any(|id| id == case.precision.id) {
                 continue;
             }
-            if self.size.is_some_and(|most| case.footprint().is_none_or(|bytes| bytes > most)) {
+            if self.most.is_some_and(|most| case.footprint().is_none_or(|bytes| bytes > most)) {
                 continue;
             }
             case.cache = self.cache.unwrap_or(case.cache);
             case.device = self.device.unwrap_or(case.device);
             let threads = if self.threads.is_empty() { vec![case.threads] } else { self.threads.clone() };
-            narrowed.extend(threads.into_iter().map(|threads| Case { threads, ..case.clone() }));
+            let with = |threads| Picked { case: Case { threads, ..case.clone() }, group: group.clone() };
+            narrowed.extend(threads.into_iter().map(with));
         }
-        let mut seen = std::collections::BTreeSet::new();
-        narrowed.retain(|case| seen.insert(case.to_string()));
+        let mut seen = BTreeSet::new();
+        narrowed.retain(|picked| seen.insert(picked.case.to_string()));
         narrowed
     }
 }

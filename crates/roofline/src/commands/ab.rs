@@ -15,7 +15,8 @@ use crate::args::Ab;
 use crate::commands::kept::Side;
 use crate::commands::take::{self, Take, View};
 use crate::error::{Problem, tell};
-use crate::{places, select};
+use crate::places;
+use crate::select::{self, Selection};
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers::ask;
@@ -49,7 +50,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
     };
     let limits = take::limits(&args.how, &machine);
     let (lineup, pairs) = line_up(old, new, limits)?;
-    let cases = select::cases(&args.select)?;
+    let Selection { cases, left_out } = select::selection(&args.select, &args.how)?;
     let plans: Vec<Plan> =
         pairs.iter().flat_map(|(old, new)| lineup.pairs(&cases, old, new, &args.implementation)).collect();
     if plans.is_empty() {
@@ -78,7 +79,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
         budget,
         fail_on: Some(args.fail_on),
         detect: args.detect.map(|percent| percent / 100.0),
-        is_whole: args.select.is_whole(),
+        is_whole: args.select.is_whole() && left_out == 0,
         policy,
         targets: Vec::new(),
         past: None,

@@ -6,19 +6,22 @@ use crate::error::Problem;
 use crate::{places, select};
 use roofline_conductor::plan::is_limit;
 use roofline_core::case::number;
-use roofline_core::operation::Usual;
+use roofline_core::operation::{self, Usual};
 use roofline_core::ops;
 use roofline_core::protocol::Hello;
+use roofline_core::suite::Block;
 use roofline_report::{FOLDERS, FORMATS, READERS};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::process::ExitCode;
 
 pub fn run(args: &List) -> Result<ExitCode, Problem> {
     // What a file declares is known once it was asked.
     offers::bring_named(&args.places, None)?;
-    let names: Vec<&String> = args.select.select.iter().collect();
-    if let (What::Suites | What::Devices | What::Formats, Some(word)) = (args.what, names.first()) {
+    let names: Vec<&String> = args.select.words().collect();
+    if let (What::Suites | What::Groups | What::Sizes | What::Devices | What::Formats, Some(word)) =
+        (args.what, names.first())
+    {
         let why = format!("`{word}`: operations and cases do not select here");
         return Err(Problem::usage(why, "leave it out, or `roofline list cases` with it"));
     }
@@ -26,6 +29,8 @@ pub fn run(args: &List) -> Result<ExitCode, Problem> {
         What::Ops => operations(&select::forms(&names)?),
         What::Implementations => implementations(args, &select::forms(&names)?)?,
         What::Suites => suites(),
+        What::Groups => parts(|block| block.group.as_deref()),
+        What::Sizes => parts(|block| block.size.as_deref()),
         What::Cases => {
             let cases = select::cases(&args.select)?;
             if cases.is_empty() {
@@ -62,8 +67,7 @@ fn devices(args: &List) -> Result<String, Problem> {
 
 /// What a selection of forms leaves: all if it is empty.
 fn is_wanted(forms: &[(&str, &str)], name: &str) -> bool {
-    forms.is_empty()
-        || forms.iter().any(|(operation, variant)| roofline_core::operation::form(operation, variant) == name)
+    forms.is_empty() || forms.iter().any(|(operation, variant)| operation::form(operation, variant) == name)
 }
 
 fn operations(forms: &[(&str, &str)]) -> String {
@@ -82,7 +86,7 @@ fn operations(forms: &[(&str, &str)]) -> String {
             let _ = writeln!(text, "{:<10}   also {}", "", operation.also.join(", "));
         }
         for variant in operation.variants {
-            let form = roofline_core::operation::form(operation.name, variant.name);
+            let form = operation::form(operation.name, variant.name);
             let _ = writeln!(text, "{:<10}   {form}: {}", "", variant.about);
         }
         let _ = writeln!(text, "{:<10}   axes {}; {}", "", axes.join(", "), operation.precision_ids());
@@ -160,14 +164,38 @@ fn suites() -> String {
     let mut text = String::new();
     for (name, path) in places::suites() {
         let line = match places::read_suite(&path) {
-            Ok(suite) => {
-                let cases: usize =
-                    suite.blocks.iter().filter_map(|block| block.cases()).map(|cases| cases.len()).sum();
-                format!("{:>4} cases  {}", cases, suite.about)
-            }
+            Ok(suite) => format!("{:>4} cases  {}", count(&suite.blocks), suite.about),
             Err(problem) => problem.to_string(),
         };
         let _ = writeln!(text, "{name:<12} {line}");
+    }
+    text
+}
+
+/// How many cases blocks hold; what stands in two of them is one.
+fn count<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> usize {
+    let cases = blocks.into_iter().filter_map(Block::cases).flatten();
+    cases.map(|case| case.to_string()).collect::<BTreeSet<String>>().len()
+}
+
+/// The parts of suites that `--group` or `--size` names, in the order of the suite, with their operations.
+fn parts(of: fn(&Block) -> Option<&str>) -> String {
+    let mut text = String::new();
+    for (suite, path) in places::suites() {
+        let blocks = places::read_suite(&path).map(|suite| suite.blocks).unwrap_or_default();
+        let mut names: Vec<&str> = Vec::new();
+        for name in blocks.iter().filter_map(of) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        for name in names {
+            let own: Vec<&Block> = blocks.iter().filter(|block| of(block) == Some(name)).collect();
+            let forms = own.iter().map(|block| operation::form(block.operation.name, block.variant));
+            let forms: BTreeSet<String> = forms.collect();
+            let forms = forms.into_iter().collect::<Vec<_>>().join(", ");
+            let _ = writeln!(text, "{suite:<12} {name:<12} {:>4} cases  {forms}", count(own));
+        }
     }
     text
 }

@@ -31,7 +31,8 @@ pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
 /// Goes on with the latest run by its own command line; only where and how to print, and how long the run
 /// may take from now on, are taken anew.
 fn resume(args: &Measure) -> Result<ExitCode, Problem> {
-    if !args.select.select.is_empty() || args.select.suite.is_some() || !args.implementation.is_empty() {
+    if args.select.words().next().is_some() || args.select.suite.is_some() || !args.implementation.is_empty()
+    {
         let hint = "leave the selection out: the run that is resumed has its own";
         return Err(Problem::usage("`--resume` goes on with a run as it was begun", hint));
     }
@@ -93,7 +94,7 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let view = View::of(&args.show, args.read.reading())?;
     let machine = Machine::read();
     let limits = take::limits(&args.how, &machine);
-    let (mut lineup, plan) = plan::plan(args, (!args.dry_run).then_some(limits))?;
+    let (mut lineup, plan, is_whole) = plan::plan(args, &targets, (!args.dry_run).then_some(limits))?;
     if let Some(name) = &args.save {
         kept::check_name(name, &lineup)?;
     }
@@ -121,7 +122,7 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
         budget,
         fail_on: args.fail_on,
         detect: None,
-        is_whole: args.select.is_whole(),
+        is_whole,
         policy,
         targets,
         past,

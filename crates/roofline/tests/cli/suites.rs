@@ -8,6 +8,262 @@ fn cases(suite: &str) -> BTreeSet<String> {
     listed.lines().map(str::to_owned).collect()
 }
 
+/// That a suite has each of these at every size: `operation/dtype/` before, and perhaps `/threads=2` after.
+fn assert_has(suite: &BTreeSet<String>, form: &str, sizes: &[&str], after: &str) {
+    for sizes in sizes {
+        let id = format!("{form}/{sizes}{after}");
+        assert!(suite.contains(&id), "{id}");
+    }
+}
+
+/// A collection of kernels of a language model: 69 rows of positions, 101 of attention, 47 of norms and 45 of those of queries
+/// and keys, 50 of products, 32 of vectors, a kernel for one thread and one for several each counted.
+#[test]
+fn llm_has_every_shape_of_its_sweeps() {
+    let llm = cases("llm");
+    let heads = |sizes: &[[usize; 3]]| -> Vec<String> {
+        sizes.iter().map(|[seq, heads, dim]| format!("seq={seq},heads={heads},dim={dim}")).collect()
+    };
+    let products = |sizes: &[[usize; 3]]| -> Vec<String> {
+        sizes.iter().map(|[m, k, n]| format!("m={m},n={n},k={k}")).collect()
+    };
+    let along = |sizes: &[usize], shape: fn(usize) -> [usize; 3]| -> Vec<[usize; 3]> {
+        sizes.iter().map(|size| shape(*size)).collect()
+    };
+    let check = |form: &str, sizes: Vec<String>| {
+        let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
+        assert_has(&llm, form, &sizes, "");
+        assert_has(&llm, form, &sizes, "/threads=2");
+    };
+    let positions = [
+        [4, 8, 64],
+        [8, 4, 64],
+        [4, 12, 64],
+        [8, 8, 64],
+        [16, 4, 64],
+        [16, 8, 64],
+        [32, 4, 64],
+        [8, 16, 64],
+        [32, 16, 64],
+        [64, 8, 64],
+        [128, 8, 64],
+        [256, 16, 64],
+        [512, 16, 64],
+        [256, 32, 128],
+        [512, 32, 128],
+    ];
+    check("rope/f32", heads(&positions));
+    check("rope/f32", heads(&along(&[1, 4, 8, 16, 32, 64, 128, 256, 512], |seq| [seq, 16, 64])));
+    check("rope/f32", heads(&along(&[4, 8, 16, 32, 64], |heads| [128, heads, 64])));
+    check("rope.cached/f32", heads(&[[4, 8, 64], [8, 8, 64], [32, 16, 64], [128, 16, 64], [256, 32, 128]]));
+    let attention = [
+        [1, 8, 64],
+        [1, 16, 64],
+        [1, 32, 64],
+        [1, 64, 64],
+        [8, 8, 64],
+        [8, 16, 64],
+        [8, 32, 64],
+        [32, 8, 64],
+        [32, 16, 64],
+        [32, 32, 64],
+        [64, 16, 64],
+        [128, 8, 64],
+        [128, 16, 64],
+        [256, 16, 64],
+        [512, 32, 128],
+        [16, 16, 64],
+    ];
+    check("attention/f32", heads(&attention));
+    check("attention/f32", heads(&along(&[4, 8, 16, 32, 64, 6, 12], |heads| [32, heads, 64])));
+    check("attention/f32", heads(&along(&[1, 4, 8, 16, 32, 64, 128, 256], |seq| [seq, 16, 64])));
+    check("attention/f32", heads(&along(&[8, 12, 16, 24, 32], |heads| [1, heads, 64])));
+    check("attention.masked/f32", heads(&[[64, 16, 64]]));
+    for kv in [128, 512, 2048, 8192] {
+        check("attention.causal/f32", vec![format!("seq=1,kv={kv},heads=32,kv-heads=8,dim=128")]);
+    }
+    let rows = |rows: &[usize], cols: usize| -> Vec<String> {
+        rows.iter().map(|rows| format!("rows={rows},cols={cols}")).collect()
+    };
+    let lengths = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
+    check("rms-norm/f32", lengths.iter().map(|cols| format!("rows=1,cols={cols}")).collect());
+    check("rms-norm/f32", rows(&[1, 2, 4, 8, 16, 32], 2048));
+    check("rms-norm/f32", rows(&[1, 4, 16], 4096));
+    for cols in [128, 256, 512, 1024, 2048, 4096] {
+        assert_has(&llm, "rms-norm.gemma/f32", &[&format!("rows=1,cols={cols}")], "");
+        assert_has(&llm, "layer-norm/f32", &[&format!("rows=1,cols={cols},eps=1e-6")], "");
+    }
+    let norms = [
+        [1, 8, 64],
+        [1, 16, 64],
+        [1, 32, 64],
+        [8, 8, 64],
+        [16, 16, 64],
+        [32, 16, 64],
+        [64, 16, 64],
+        [128, 16, 64],
+        [256, 32, 128],
+        [512, 32, 128],
+    ];
+    check("qk-norm/f32", heads(&norms));
+    check("qk-norm/f32", heads(&along(&[1, 8, 16, 32, 64, 128, 256, 512], |seq| [seq, 16, 64])));
+    check("qk-norm/f32", heads(&along(&[4, 8, 16, 32, 64], |heads| [32, heads, 64])));
+    check("qk-norm.combined/f32", heads(&[[1, 16, 64], [16, 16, 64], [64, 16, 64], [256, 32, 128]]));
+    let by_output = [
+        [1, 128, 128],
+        [1, 256, 256],
+        [1, 512, 512],
+        [1, 1024, 1024],
+        [4, 512, 512],
+        [1, 2048, 2048],
+        [4, 2048, 2048],
+        [8, 2048, 2048],
+        [1, 512, 2048],
+        [1, 2048, 512],
+        [4, 512, 2048],
+        [4, 2048, 8192],
+    ];
+    check("matmul/f32", products(&by_output));
+    check("matmul/f32", products(&along(&[1, 2, 4, 8, 16, 32, 64, 128], |m| [m, 512, 2048])));
+    check("matmul/f32", products(&along(&[128, 256, 512, 1024, 2048, 4096], |dim| [4, dim, dim])));
+    let plain = [
+        [128, 128, 128],
+        [256, 256, 256],
+        [512, 512, 512],
+        [1024, 1024, 1024],
+        [256, 1024, 256],
+        [512, 2048, 512],
+        [256, 256, 1024],
+        [512, 512, 2048],
+        [128, 256, 128],
+    ];
+    check("matmul.nn/f32", products(&plain));
+    let codes = [[128, 128, 128], [256, 512, 256], [512, 2048, 512], [1024, 2048, 1024], [4, 512, 2048]];
+    check("int8-matmul/i8-f32", products(&codes));
+    check("q8-matmul/f32", products(&[[1, 512, 512], [4, 512, 2048], [8, 2048, 8192]]));
+    for n in [8, 64, 256, 1024, 4096] {
+        for form in ["add/f32", "mul/f32", "scale/f32"] {
+            assert_has(&llm, form, &[&format!("rows=1,cols={n}")], "");
+        }
+    }
+    assert_has(&llm, "gelu-quick/f32", &["rows=1,cols=3072"], "");
+}
+
+/// Twenty-two shapes in five classes, of five operations; broadcasts and layers.
+#[test]
+fn tensor_has_every_shape_of_its_classes() {
+    let classes = [
+        ("small", vec![(256, 256), (512, 512), (1024, 1024), (32 * 32, 32), (64 * 64, 64)]),
+        ("medium", vec![(2048, 2048), (4096, 1024), (1024, 4096), (128 * 128, 128), (32 * 256, 256)]),
+        ("large", vec![(4096, 4096), (8192, 2048), (2048, 8192), (256 * 256, 256), (64 * 512, 512)]),
+        ("very-large", vec![(8192, 8192), (16384, 4096), (512 * 512, 512)]),
+        ("batch", vec![(32 * 128, 768), (64 * 256, 256), (128 * 512, 512), (16 * 1024, 1024)]),
+    ];
+    let scene = Scene::new();
+    for (class, shapes) in classes {
+        let command = format!("list cases --suite tensor --size {class} --op add,sub,mul,div,pow-scalar");
+        let listed = scene.call(&command).exits(0).stdout;
+        let listed: BTreeSet<String> = listed.lines().map(str::to_owned).collect();
+        assert_eq!(listed.len(), shapes.len() * 5 * 3, "{class}");
+        for (rows, cols) in shapes {
+            for operation in ["add", "sub", "mul", "div", "pow-scalar"] {
+                for dtype in ["f32", "f16", "bf16"] {
+                    assert_has(
+                        &listed,
+                        &format!("{operation}/{dtype}"),
+                        &[&format!("rows={rows},cols={cols}")],
+                        "",
+                    );
+                }
+            }
+        }
+    }
+    let tensor = cases("tensor");
+    for id in [
+        "broadcast-add.last/f32/outer=1,middle=1000,inner=100",
+        "broadcast-add.last/f32/outer=100,middle=100,inner=100",
+        "broadcast-add/f32/outer=32,middle=128,inner=768",
+        "broadcast-add.first/f32/outer=64,middle=512,inner=512",
+        "attention.causal/f32/seq=512,heads=8,dim=64",
+        "layer-norm/f32/rows=1280,cols=748",
+        "dropout/f32/rows=1280,cols=748",
+        "matmul/f32/m=4096,n=4096,k=4096",
+    ] {
+        assert!(tensor.contains(id), "{id}");
+    }
+}
+
+/// Fifteen cases of vectors, seven of kernels, two of convolution and two of recurrent layers.
+#[test]
+fn cpu_has_every_case_of_its_groups() {
+    let cpu = cases("cpu");
+    for n in [256, 1024, 4096, 16384, 65536] {
+        assert_has(&cpu, "add/f32", &[&format!("rows=1,cols={n}")], "");
+        assert_has(&cpu, "mul/f32", &[&format!("rows=1,cols={n}")], "");
+        assert_has(&cpu, "dot/f32", &[&format!("n={n}")], "");
+    }
+    for n in [64, 256, 1024] {
+        assert_has(&cpu, "dot/f32", &[&format!("n={n}")], "");
+        assert_has(&cpu, "sum.all/f32", &[&format!("rows=1,cols={n}")], "");
+    }
+    for id in [
+        "matmul.nn/f32/m=128,n=128,k=128",
+        "conv2d/f32/out=16,height=32,width=32,pad=1,channels=3",
+        "conv2d/f32/out=64,height=224,width=224,kernel=7,stride=2,pad=3,channels=3",
+        "lstm/f32/seq=16,hidden=1024,input=512",
+        "lstm/f32/seq=16,hidden=512,input=256",
+        "fft/f32/n=64",
+        "fft/f32/n=4096",
+        "spmv/f32/rows=1000,cols=1000,nnz=1000",
+    ] {
+        assert!(cpu.contains(id), "{id}");
+    }
+}
+
+#[test]
+fn parts_of_a_suite_are_named_or_mistakes() {
+    let scene = Scene::new();
+    let groups = scene.call("list groups").exits(0).stdout;
+    assert!(groups.lines().any(|line| line.starts_with("llm") && line.contains("qk-norm")), "{groups}");
+    let sizes = scene.call("list sizes").exits(0).stdout;
+    assert!(sizes.lines().any(|line| line.starts_with("tensor") && line.contains("very-large")), "{sizes}");
+    let listed = scene.call("list cases --suite llm --group rope,norms --op rope").exits(0).stdout;
+    assert!(listed.lines().count() > 20 && listed.lines().all(|line| line.starts_with("rope")), "{listed}");
+    for (command, words) in [
+        ("list cases --suite llm --group ropes", "did you mean `rope`?"),
+        ("list cases --suite tensor --size smal", "did you mean `small`?"),
+        ("list cases --size small", "`roofline list sizes`"),
+        ("list cases add/f32/rows=1,cols=8 --group rope", "or `--group`"),
+        ("list groups add", "leave it out"),
+    ] {
+        let outcome = scene.call(command).exits(2);
+        assert!(outcome.stderr.contains(words), "{command}: {}", outcome.stderr);
+    }
+}
+
+/// A quick run takes a few cases of every group and says so; one that may end early goes through the groups in turn.
+#[test]
+fn quick_runs_take_a_few_of_each_group() {
+    let scene = Scene::new();
+    let block = |operation: &str, group: &str| {
+        format!(
+            "[[cases]]\noperation = '{operation}'\ndtype = 'f32'\naxes = {{ rows = '1:20:+1', cols = 8 }}\n{group}\n"
+        )
+    };
+    let parts = [block("add", "group = 'a'"), block("mul", "group = 'b'"), block("sub", "")];
+    scene.write("mine.toml", &parts.concat());
+    let plan = scene.call_with_store("run --suite mine.toml -i cpu/plain --fast --dry-run").exits(0);
+    assert!(plan.stderr.contains("takes 36 of 60 cases, at most 8 of each group"), "{}", plan.stderr);
+    let count = |operation: &str| plan.stdout.matches(&format!("{operation}/f32/")).count();
+    assert_eq!([count("add"), count("mul"), count("sub")], [8, 8, 20], "{}", plan.stdout);
+    let all =
+        scene.call_with_store("run --suite mine.toml -i cpu/plain --total-budget 1min --dry-run").exits(0);
+    let order: Vec<&str> = all.stdout.lines().filter_map(|line| line.trim().split("/f32/").next()).collect();
+    let first: Vec<&str> =
+        order.into_iter().filter(|word| ["add", "mul", "sub"].contains(word)).take(6).collect();
+    assert_eq!(first, ["add", "mul", "sub", "add", "mul", "sub"], "{}", all.stdout);
+}
+
 /// Batch × sequence × dimension, without tensors of more than 50 million elements: 108 shapes of 112.
 #[test]
 fn layers_has_every_shape_of_the_grid() {

@@ -113,9 +113,10 @@ fn worst(codes: &[u8]) -> u8 {
 
 /// The words of `ab` in those of a bench.
 fn options(args: &Ab) -> Result<Vec<String>, Problem> {
-    let Select { select, suite, dtype, axis, param, size, threads, device, cache } = &args.select;
+    let Select { select, op, suite, group, dtype, axis, param, size, threads, device, cache } = &args.select;
     let is_more = suite.is_some()
-        || !(dtype.is_empty() && axis.is_empty() && param.is_empty() && threads.is_empty())
+        || !(op.is_empty() && group.is_empty() && dtype.is_empty())
+        || !(axis.is_empty() && param.is_empty() && threads.is_empty())
         || size.is_some()
         || device.is_some()
         || cache.is_some();

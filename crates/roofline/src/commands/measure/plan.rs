@@ -7,21 +7,32 @@
 use crate::args::{Measure, Places};
 use crate::commands::offers;
 use crate::error::Problem;
-use crate::{places, select};
+use crate::places;
+use crate::select::{self, Selection};
 use roofline_conductor::plan::{Plan, PlannedRow, RunnerOffers, names};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_core::case::Case;
 use roofline_core::names::matches;
 use roofline_core::protocol::Offer;
+use roofline_core::target::Target;
 use roofline_run::Lineup;
 use std::collections::BTreeSet;
 
-/// Who takes part, and the rows that makes. Runners are asked what they offer where `may_ask` says how long that may take.
-pub fn plan(args: &Measure, may_ask: Option<Limits>) -> Result<(Lineup, Plan), Problem> {
+/// Who takes part, the rows that makes (where there are targets, those that they are about), and whether nothing was left out of what there is to measure. Runners are asked what they
+/// offer where `may_ask` says how long that may take.
+pub fn plan(
+    args: &Measure,
+    targets: &[Target],
+    may_ask: Option<Limits>,
+) -> Result<(Lineup, Plan, bool), Problem> {
     let specs = places::runners(&args.places)?;
     offers::bring(&args.places, &specs, may_ask)?;
-    let cases = select::cases(&args.select)?;
+    let Selection { mut cases, left_out } = select::selection(&args.select, &args.how)?;
+    if !targets.is_empty() {
+        // A suite may be large, and what is asked is whether its targets are met.
+        cases.retain(|case| targets.iter().any(|target| target.is_about(&case.to_string())));
+    }
     if let Some(reading) = args.read.reading() {
         reading.check(&cases).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
     }
@@ -36,7 +47,7 @@ pub fn plan(args: &Measure, may_ask: Option<Limits>) -> Result<(Lineup, Plan), P
     }
     check_against(args, &plan)?;
     check_twins(&plan)?;
-    Ok((lineup, plan))
+    Ok((lineup, plan, args.select.is_whole() && left_out == 0))
 }
 
 /// The places of runners, with that of the provider that rows are compared with.
@@ -129,7 +140,7 @@ fn check_twins(plan: &Plan) -> Result<(), Problem> {
 /// Says which of the two is missing: a case, or an implementation for the cases there are.
 fn nothing_selected(args: &Measure, forms: &BTreeSet<String>, runners: &[RunnerOffers]) -> Problem {
     if forms.is_empty() {
-        let hint = if args.select.axis.is_empty() && !args.select.select.is_empty() {
+        let hint = if args.select.axis.is_empty() && args.select.words().next().is_some() {
             "`roofline list cases` shows those of the suite; `--axis` gives an operation other sizes and types"
         } else {
             "`roofline list cases` shows what there is"
