@@ -7,6 +7,7 @@
 pub mod artefact;
 pub mod baseline;
 pub mod checkout;
+pub mod forecast;
 mod lineup;
 pub mod project;
 mod recorder;

@@ -14,7 +14,7 @@ use roofline_core::verdict;
 use roofline_store::{Store, StoreError};
 use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is to be measured, how, and where it is kept.
 pub struct Request<'a> {
@@ -78,13 +78,17 @@ impl Request<'_> {
             }
         };
         let facts = RunFacts { run: run.id.clone(), machine: self.machine.fingerprint() };
+        let start = Instant::now();
         let (finish, kept) = (Ok(Finish::Complete), Ok(()));
         let mut outcome = Outcome { run, records, finish, finished: 0, kept };
         for plan in self.plans {
             let mut recorder = Recorder::new(&store, &facts.run, plan, std::mem::take(&mut outcome.records));
             recorder.reproduce = self.reproduce;
             let rest = plan.without(&recorder.records);
-            outcome.finish = conduct(&rest, self.options, &facts, &turns, &mut recorder);
+            // The time of the run is that of all its plans.
+            let total_budget = self.options.total_budget.map(|budget| budget.saturating_sub(start.elapsed()));
+            let options = Options { total_budget, ..self.options.clone() };
+            outcome.finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
             recorder.finish();
             outcome.finished += recorder.finished();
             outcome.kept = recorder.confirm();

@@ -23,6 +23,8 @@ pub struct Selection {
     pub cases: Vec<Case>,
     /// How many more there are.
     pub left_out: usize,
+    /// The turn of each case that is of a group, by its id, where groups take turns.
+    pub turns: BTreeMap<String, usize>,
 }
 
 /// The cases that a selection names, in the order of its words.
@@ -44,10 +46,10 @@ pub fn selection(select: &Select, how: &How) -> Result<Selection, Problem> {
             "`--quick` takes {few} of {all} cases, at most {A_FEW} of each group; without it all are taken"
         ));
     }
-    if how.total_budget.is_some() {
-        picked = in_turns(picked);
-    }
-    Ok(Selection { cases: picked.into_iter().map(|picked| picked.case).collect(), left_out })
+    let turns = if how.total_budget.is_some() { turns(&picked) } else { BTreeMap::new() };
+    let mut cases: Vec<Case> = picked.into_iter().map(|picked| picked.case).collect();
+    cases.sort_by_cached_key(|case| turns.get(&case.to_string()).copied());
+    Ok(Selection { cases, left_out, turns })
 }
 
 /// Most cases of a group that a quick run takes.
@@ -70,15 +72,17 @@ fn a_few(picked: Vec<Picked>) -> Vec<Picked> {
     picked.into_iter().filter(|picked| is_taken(picked)).collect()
 }
 
-/// The first case of every group, then the second, and so on.
-fn in_turns(mut picked: Vec<Picked>) -> Vec<Picked> {
-    let mut seen: BTreeMap<Option<String>, usize> = BTreeMap::new();
-    picked.sort_by_cached_key(|picked| {
-        let turn = seen.entry(picked.group.clone()).or_default();
+/// The first case of every group has the first turn, and so on.
+fn turns(picked: &[Picked]) -> BTreeMap<String, usize> {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut turns = BTreeMap::new();
+    for Picked { case, group } in picked {
+        let Some(group) = group else { continue };
+        let turn = seen.entry(group).or_default();
+        turns.insert(case.to_string(), *turn);
         *turn += 1;
-        *turn
-    });
-    picked
+    }
+    turns
 }
 
 /// Every case that a selection names, once.

@@ -50,7 +50,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
     };
     let limits = take::limits(&args.how, &machine);
     let (lineup, pairs) = line_up(old, new, limits)?;
-    let Selection { cases, left_out } = select::selection(&args.select, &args.how)?;
+    let Selection { cases, left_out, .. } = select::selection(&args.select, &args.how)?;
     let plans: Vec<Plan> =
         pairs.iter().flat_map(|(old, new)| lineup.pairs(&cases, old, new, &args.implementation)).collect();
     if plans.is_empty() {

@@ -8,6 +8,7 @@ use crate::commands::take::{self, Take, View};
 use crate::error::{Problem, tell};
 use crate::places;
 use clap::Parser;
+use plan::Planned;
 use roofline_conductor::machine::Machine;
 use roofline_core::decision::FailOn;
 use roofline_core::record::{Record, Run};
@@ -94,17 +95,21 @@ fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<Ex
     let view = View::of(&args.show, args.read.reading())?;
     let machine = Machine::read();
     let limits = take::limits(&args.how, &machine);
-    let (mut lineup, plan, is_whole) = plan::plan(args, &targets, (!args.dry_run).then_some(limits))?;
+    let mut planned = plan::plan(args, &targets, (!args.dry_run).then_some(limits))?;
     if let Some(name) = &args.save {
-        kept::check_name(name, &lineup)?;
+        kept::check_name(name, &planned.lineup)?;
     }
     let to_keep = args.save.as_ref().filter(|_| !args.dry_run);
-    let keeping =
-        to_keep.map(|name| kept::keep(name, &args.places.store, &lineup.specs, &plan)).transpose()?;
+    let keep = |name: &String| kept::keep(name, &args.places.store, &planned.lineup.specs, &planned.plan);
+    let keeping = to_keep.map(keep).transpose()?;
     let plans = match &args.baseline {
-        Some(name) => kept::beside(name, &args.places.store, &machine, &mut lineup, &plan, limits)?,
-        None => vec![plan],
+        Some(name) => {
+            let Planned { lineup, plan, .. } = &mut planned;
+            kept::beside(name, &args.places.store, &machine, lineup, plan, limits)?
+        }
+        None => planned.plans(),
     };
+    let Planned { lineup, is_whole, .. } = planned;
     if args.dry_run {
         crate::commands::print(&take::describe(&plans, budget))?;
         return Ok(ExitCode::SUCCESS);

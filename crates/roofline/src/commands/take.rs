@@ -16,8 +16,8 @@ use roofline_core::target::{Reached, Target};
 use roofline_report::{Format, Reading, Report, Style};
 use roofline_run::project::Project;
 use roofline_run::{
-    Lineup, Outcome, Past, Request, Unbegun, fails, half_of_memory, has_failure, now, roughly, row_budget,
-    secret_seed,
+    Lineup, Outcome, Past, Request, Unbegun, fails, forecast, half_of_memory, has_failure, now, roughly,
+    row_budget, secret_seed,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -72,6 +72,9 @@ pub struct Take<'a> {
     pub go_on: &'a str,
 }
 
+/// Who has to wait longer is told for how long.
+const WORTH_SAYING: Duration = Duration::from_secs(120);
+
 pub fn budget(how: &How) -> Duration {
     row_budget(how.budget, how.quick)
 }
@@ -85,6 +88,10 @@ impl Take<'_> {
     pub fn run(mut self) -> Result<(u8, Option<Vec<Record>>), Problem> {
         let rows: usize = self.plans.iter().map(Plan::rows).sum();
         let options = self.options()?;
+        let forecast = forecast::plans(&self.plans, self.budget);
+        if forecast > WORTH_SAYING && self.past.is_none() {
+            tell(&format!("{rows} rows, about {}", roughly(forecast)));
+        }
         let request = Request {
             plans: &self.plans,
             options: &options,
@@ -231,7 +238,6 @@ pub fn describe(plans: &[Plan], budget: Option<Duration>) -> String {
             text.push_str(&format!("{}@{}{note}\n", planned.case, row.implementation));
         }
     }
-    let row = Duration::from_millis(200) + budget.unwrap_or_default();
-    text.push_str(&format!("{rows} rows, about {}\n", roughly(row * rows)));
+    text.push_str(&format!("{rows} rows, about {}\n", roughly(forecast::plans(plans, budget))));
     text
 }

@@ -6,29 +6,44 @@
 
 use crate::args::{Measure, Places};
 use crate::commands::offers;
-use crate::error::Problem;
+use crate::error::{Problem, tell};
 use crate::places;
 use crate::select::{self, Selection};
-use roofline_conductor::plan::{Plan, PlannedRow, RunnerOffers, names};
+use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow, RunnerOffers, names};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_core::case::Case;
 use roofline_core::names::matches;
 use roofline_core::protocol::Offer;
 use roofline_core::target::Target;
-use roofline_run::Lineup;
-use std::collections::BTreeSet;
+use roofline_run::{Lineup, forecast, roughly};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Who takes part, the rows that makes (where there are targets, those that they are about), and whether nothing was left out of what there is to measure. Runners are asked what they
-/// offer where `may_ask` says how long that may take.
-pub fn plan(
-    args: &Measure,
-    targets: &[Target],
-    may_ask: Option<Limits>,
-) -> Result<(Lineup, Plan, bool), Problem> {
+/// Who takes part, and what that makes.
+pub struct Planned {
+    pub lineup: Lineup,
+    pub plan: Plan,
+    /// The turn of each case, where groups of the suite take turns.
+    turns: BTreeMap<String, usize>,
+    /// Whether nothing was left out of what there is to measure.
+    pub is_whole: bool,
+}
+
+impl Planned {
+    /// A plan for each turn, so that every group has rows with a time before one has more of them.
+    pub fn plans(&self) -> Vec<Plan> {
+        let turn = |planned: &PlannedCase| self.turns.get(&planned.case.to_string());
+        let parts = self.plan.cases.chunk_by(|one, other| turn(one) == turn(other));
+        parts.map(|cases| Plan { cases: cases.to_vec() }).collect()
+    }
+}
+
+/// Plans what is asked for; where there are targets, what they are about. Runners are asked what they offer where `may_ask` says
+/// how long that may take.
+pub fn plan(args: &Measure, targets: &[Target], may_ask: Option<Limits>) -> Result<Planned, Problem> {
     let specs = places::runners(&args.places)?;
     offers::bring(&args.places, &specs, may_ask)?;
-    let Selection { mut cases, left_out } = select::selection(&args.select, &args.how)?;
+    let Selection { mut cases, left_out, turns } = select::selection(&args.select, &args.how)?;
     if !targets.is_empty() {
         // A suite may be large, and what is asked is whether its targets are met.
         cases.retain(|case| targets.iter().any(|target| target.is_about(&case.to_string())));
@@ -41,13 +56,34 @@ pub fn plan(
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
     check_named(&specs, &runners, &forms)?;
     let lineup = Lineup { specs, offers: runners };
-    let plan = lineup.plan(cases, &patterns).against(args.against.as_deref());
+    let mut plan = lineup.plan(cases, &patterns).against(args.against.as_deref());
     if plan.rows() == 0 {
         return Err(nothing_selected(args, &forms, &lineup.offers));
     }
+    leave_out_slow(&mut plan, &patterns, args.how.quick)?;
     check_against(args, &plan)?;
     check_twins(&plan)?;
-    Ok((lineup, plan, args.select.is_whole() && left_out == 0))
+    Ok(Planned { lineup, plan, turns, is_whole: args.select.is_whole() && left_out == 0 })
+}
+
+/// Leaves out rows of plain kernels whose launches would take too long, and says so.
+fn leave_out_slow(plan: &mut Plan, patterns: &[String], is_quick: bool) -> Result<(), Problem> {
+    let longest = if is_quick { forecast::SLOW_IF_QUICK } else { forecast::SLOW };
+    let is_named = |name: &str| patterns.iter().any(|pattern| pattern == name);
+    let count = forecast::leave_out_slow(plan, longest, is_named);
+    if count == 0 {
+        return Ok(());
+    }
+    let why =
+        format!("{count} rows of plain kernels whose launches would take over {} each", roughly(longest));
+    if plan.rows() == 0 {
+        return Err(Problem::nothing(
+            format!("there are only {why}"),
+            "name them: `-i cpu/plain,cpu/parallel`",
+        ));
+    }
+    tell(&format!("{why} are left out; name a kernel, as in `-i cpu/plain`, to have its rows"));
+    Ok(())
 }
 
 /// The places of runners, with that of the provider that rows are compared with.
