@@ -19,5 +19,6 @@ void peers_offer(peers *table, roofline_offer offer);
 void add_openblas(peers *table);
 void add_onednn(peers *table);
 void add_mkl(peers *table);
+void add_fftw(peers *table);
 
 #endif

@@ -25,6 +25,7 @@ const roofline_library *roofline_offers(void) {
         add_openblas(&table);
         add_onednn(&table);
         add_mkl(&table);
+        add_fftw(&table);
         library = (roofline_library){ROOFLINE_INTERFACE, table.version, table.offers, table.count};
     }
     return &library;

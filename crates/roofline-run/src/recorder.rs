@@ -10,7 +10,10 @@ use roofline_core::turn::Turn;
 use roofline_store::{Store, StoreError};
 use std::collections::BTreeSet;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// Where there is no terminal, a line says now and then how far it is.
+const TELL_EVERY: Duration = Duration::from_secs(30);
 
 /// Shows a bar on a terminal, keeps the records, and stores each as it comes.
 pub struct Recorder<'a> {
@@ -19,6 +22,9 @@ pub struct Recorder<'a> {
     /// The rows that were asked for; probes of limits come beside them.
     planned: BTreeSet<String>,
     bar: ProgressBar,
+    start: Instant,
+    /// When somebody without a terminal was last told how far it is.
+    told: Instant,
     /// The command that shows a row again, where it is not the conductor's.
     pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
     pub records: Vec<Record>,
@@ -38,8 +44,8 @@ impl<'a> Recorder<'a> {
         }
         // Draws only between rows: nothing moves on the terminal while something is timed.
         bar.tick();
-        let (run, planned) = (run.to_owned(), planned.collect());
-        Recorder { store, run, planned, bar, reproduce: None, records, refused: None }
+        let (run, planned, start) = (run.to_owned(), planned.collect(), Instant::now());
+        Recorder { store, run, planned, bar, start, told: start, reproduce: None, records, refused: None }
     }
 
     /// How many of the planned rows have a record.
@@ -75,10 +81,16 @@ impl<'a> Recorder<'a> {
 
 impl Observer for Recorder<'_> {
     fn begin(&mut self, step: Step, case: &Case) {
-        self.bar.set_message(match step {
+        let message = match step {
             Step::Gate => format!("gate  {case}"),
             Step::Set(set) => format!("set {}  {case}", set + 1),
-        });
+        };
+        if self.bar.is_hidden() && self.told.elapsed() >= TELL_EVERY {
+            self.told = Instant::now();
+            let (rows, all) = (self.bar.position(), self.bar.length().unwrap_or(0));
+            tell(&format!("{}: {rows}/{all} rows  {message}", roughly(self.start.elapsed())));
+        }
+        self.bar.set_message(message);
     }
 
     fn turn(&mut self, turn: &Turn) -> io::Result<()> {

@@ -60,6 +60,9 @@ const FILES: &[(&str, &str)] = house![
     "onnxruntime/operators.py",
     "onnxruntime/requirements.txt",
     "onnxruntime/runner.toml",
+    "scipy/main.py",
+    "scipy/requirements.txt",
+    "scipy/runner.toml",
     "torch/attention.py",
     "torch/common.py",
     "torch/elementwise.py",
@@ -118,7 +121,7 @@ mod tests {
     fn every_file_is_embedded() {
         let runners = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners");
         let mut there = BTreeSet::new();
-        for folder in ["python/roofline_runner", "jax", "numpy", "onnxruntime", "torch"] {
+        for folder in ["python/roofline_runner", "jax", "numpy", "onnxruntime", "scipy", "torch"] {
             let entries = std::fs::read_dir(runners.join(folder)).unwrap().flatten();
             let files = entries.filter(|entry| entry.path().is_file());
             there.extend(files.map(|file| format!("{folder}/{}", file.file_name().to_string_lossy())));

@@ -68,7 +68,7 @@ fn a_folder_that_happens_to_be_called_runners_hides_nobody() {
     scene.shell_runner("runners/mine", "exit");
     scene.write("runners/jogging/shoes.txt", "");
     let shown = scene.call_with_store("list implementations").exits(0).stdout;
-    for name in ["mine", "numpy", "torch", "onnxruntime", "jax"] {
+    for name in ["mine", "numpy", "scipy", "torch", "onnxruntime", "jax"] {
         assert!(shown.contains(name), "`{name}` is not in:\n{shown}");
     }
     let outcome = scene.call_with_store("runners install mine");

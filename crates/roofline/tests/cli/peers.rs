@@ -92,7 +92,7 @@ fn rust_peers() {
 /// A Python that has a library: that of `cargo xtask peers` or `test`, or of whoever runs these tests.
 fn python_with(library: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_BIN_EXE_roofline")).ancestors().nth(2)?;
-    let of_tests = if library == "numpy" { "venv".to_owned() } else { format!("peers/{library}") };
+    let of_tests = if ["numpy", "scipy"].contains(&library) { "venv".to_owned() } else { format!("peers/{library}") };
     let python = Some(target.join(of_tests).join("bin/python")).filter(|python| python.is_file());
     python.or_else(|| home::interpreter(library))
 }
@@ -103,12 +103,13 @@ fn python_peers() {
     let cases = every_case();
     for (library, implementations) in [
         ("numpy", "numpy/*"),
+        ("scipy", "scipy/*"),
         ("torch", "torch/eager,torch/formula"),
         ("onnxruntime", "onnxruntime/parked"),
         ("jax", "jax/*"),
     ] {
         let Some(python) = python_with(library) else {
-            say(&format!("skipped: no {library}; `cargo xtask peers` brings it, and `test` numpy"));
+            say(&format!("skipped: no {library}; `cargo xtask peers` brings it, and `test` numpy and scipy"));
             continue;
         };
         let scene = Scene::away();
