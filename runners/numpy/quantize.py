@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from common import Job, offer, scratch, scratch_like
 
-# Bytes of a block of GGML's Q8_0: a scale in f16 and 32 codes.
-Q8_BYTES = 34
+# Codes of a block of GGML's Q8_0 and Q4_0, which begins with two bytes of a scale in f16.
+BLOCK = 32
 
 
 @offer("rint", "quantize quantize.tensor", ["f32", "f16"])
@@ -40,25 +42,47 @@ def dequantize(job: Job):
     return lambda: np.multiply(q, scales, out=y, dtype=np.float32, casting="same_kind")
 
 
+def scaled_blocks(job: Job, of_block: int):
+    """X, bytes of codes by row and block, of so many a block, scales beside them, Y, and what is to be done before each
+    launch: bytes of f16 that no number is aligned to are gathered before they are looked at."""
+    if job.variant != "raw":
+        x, s, q, y = job.arrays()
+        return x, q.reshape(len(q), -1, of_block), s[..., None], y, lambda: None
+    x, w, y = job.arrays()
+    blocks = w.reshape(len(w), -1, 2 + of_block)
+    gathered = scratch(job, (*blocks.shape[:2], 2), np.int8)
+    return x, blocks[..., 2:], gathered.view(np.float16), y, partial(np.copyto, gathered, blocks[..., :2])
+
+
 @offer("dequantize-matmul", "q8-matmul q8-matmul.raw", ["f32"], parallel=True)
 def q8_matmul(job: Job):
     """Codes times their scales in f32, then numpy.matmul."""
-    if job.variant == "raw":
-        x, w, y = job.arrays()
-        blocks = w.reshape(len(w), -1, Q8_BYTES)
-        # Bytes of f16 that no number is aligned to: gathered before they are looked at.
-        gathered, q = scratch(job, (*blocks.shape[:2], 2), np.int8), blocks[..., 2:]
-        scales, given = gathered.view(np.float16), blocks[..., :2]
-    else:
-        x, s, q, y = job.arrays()
-        q, scales, given = q.reshape(len(q), -1, 32), s[..., None], None
+    x, q, scales, y, gather = scaled_blocks(job, BLOCK)
     wide = scratch(job, q.shape, np.float32)
     weights = wide.reshape(len(wide), -1)[:, : x.shape[1]]
 
     def run():
-        if given is not None:
-            np.copyto(gathered, given)
+        gather()
         np.multiply(q, scales, out=wide, dtype=np.float32)
+        np.matmul(x, weights.T, out=y)
+
+    return run
+
+
+@offer("dequantize-matmul", "q4-matmul q4-matmul.raw", ["f32"], parallel=True)
+def q4_matmul(job: Job):
+    """Halves of bytes less 8, times their scales in f32, then numpy.matmul."""
+    x, q, scales, y, gather = scaled_blocks(job, BLOCK // 2)
+    pairs, codes = q.view(np.uint8), scratch(job, (*q.shape[:2], 2, BLOCK // 2), np.uint8)
+    wide = scratch(job, codes.shape, np.float32)
+    weights = wide.reshape(len(wide), -1)[:, : x.shape[1]]
+
+    def run():
+        gather()
+        np.bitwise_and(pairs, 15, out=codes[:, :, 0])
+        np.right_shift(pairs, 4, out=codes[:, :, 1])
+        np.subtract(codes, np.float32(8), out=wide)
+        np.multiply(wide, scales[..., None], out=wide)
         np.matmul(x, weights.T, out=y)
 
     return run

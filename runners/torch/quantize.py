@@ -134,19 +134,37 @@ def q8_product(x, s, q):
     return x @ w[:, : x.shape[1]].t()
 
 
-def q8_product_raw(x, w):
-    """Scales looked at as f16, codes times these in f32, then torch.mm."""
-    rows = w.shape[0]
-    blocks = w.view(rows, -1, BLOCK + 2)
-    scales = blocks[..., :2].contiguous().view(torch.float16)
-    return q8_product(x, scales.view(rows, -1), blocks[..., 2:].contiguous().view(rows, -1))
+def q4_product(x, s, q):
+    """Halves of bytes less 8, times their scales in f32, then torch.mm."""
+    rows = q.shape[0]
+    pairs = q.view(torch.uint8).view(rows, -1, BLOCK // 2)
+    w = (torch.cat([pairs & 15, pairs >> 4], -1).float() - 8) * s[..., None].float()
+    return x @ w.view(rows, -1)[:, : x.shape[1]].t()
 
 
-for way, operation, about, prepare in [
-    ("formula", "q8-matmul", q8_product.__doc__, step_by_step(q8_product, ())),
-    ("compile", "q8-matmul", f"torch.compile of the same: {q8_product.__doc__}", compiled(q8_product, ())),
-    ("formula", "q8-matmul.raw", q8_product_raw.__doc__, step_by_step(q8_product_raw, ())),
-]:
-    runner.implementation(
-        f"torch/{way}", operation=operation, dtypes=["f32"], about=about, parallel=True, devices=ANYWHERE
-    )(prepare)
+def of_raw_blocks(product, of_block: int):
+    """A product of scales and codes apart, so many bytes of these a block, as one of blocks that have both."""
+
+    def raw(x, w):
+        rows = w.shape[0]
+        blocks = w.view(rows, -1, 2 + of_block)
+        scales = blocks[..., :2].contiguous().view(torch.float16)
+        return product(x, scales.view(rows, -1), blocks[..., 2:].contiguous().view(rows, -1))
+
+    return raw
+
+
+for operation, product, of_block in [("q8-matmul", q8_product, BLOCK), ("q4-matmul", q4_product, BLOCK // 2)]:
+    for way, form, about, prepare in [
+        ("formula", operation, product.__doc__, step_by_step(product, ())),
+        ("compile", operation, f"torch.compile of the same: {product.__doc__}", compiled(product, ())),
+        (
+            "formula",
+            f"{operation}.raw",
+            f"Scales looked at as f16. {product.__doc__}",
+            step_by_step(of_raw_blocks(product, of_block), ()),
+        ),
+    ]:
+        runner.implementation(
+            f"torch/{way}", operation=form, dtypes=["f32"], about=about, parallel=True, devices=ANYWHERE
+        )(prepare)

@@ -53,6 +53,7 @@ pub mod negate;
 pub mod paged_attention;
 pub mod permute;
 pub mod pow_scalar;
+pub mod q4_matmul;
 pub mod q8_matmul;
 pub mod qk_norm;
 pub mod quantize;
@@ -154,6 +155,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &int8_matmul::OPERATION,
     &fp8_matmul::OPERATION,
     &q8_matmul::OPERATION,
+    &q4_matmul::OPERATION,
     &quantize::OPERATION,
     &quantize_fp8::OPERATION,
     &dequantize::OPERATION,

@@ -42,11 +42,11 @@ pub enum Content {
     Offsets { total: u64 },
     /// Factors of blocks: powers of two around 1, with all their digits.
     Scales,
-    /// Bytes of blocks, so many each: a scale in f16 of no sign and finite, low byte first, and codes.
-    ScaledBlocks { bytes: usize },
+    /// Bytes of blocks, so many each: so many scales in f16, of no sign and finite, low byte first, and codes.
+    ScaledBlocks { bytes: usize, scales: usize },
     /// Any number that the type has, as the start of random ones.
     Seed,
-    /// Any bits that the type has.
+    /// Any bits that the type has: codes, or two of four bits in a byte.
     Codes,
 }
 
@@ -231,11 +231,14 @@ impl Tensor {
                     old * 4.0
                 }
             }
-            // Whichever byte of a block it is: the high one of a finite scale too.
-            Content::ScaledBlocks { .. } if (0.0..64.0).contains(&old) => 64.0 + (bits % 48) as f64,
-            Content::ScaledBlocks { .. } => (bits % 64) as f64,
+            // Another code in either half of it, whichever byte of a block it is: the high one of a finite scale too.
+            Content::ScaledBlocks { .. } => {
+                let (old, bits) = (old as i8 as u8, bits as u8);
+                let high = if old < 64 { 4 + (bits >> 4) % 3 } else { (bits >> 4) % 4 };
+                f64::from(high << 4 | (old ^ (bits | 1)) & 15)
+            }
             Content::Seed => (bits >> 33) as f64,
-            Content::Codes => f64::from((bits >> 56) as i8),
+            Content::Codes => f64::from(old as i8 ^ ((bits >> 56) as i8 | 0x11)),
         }
     }
 

@@ -46,12 +46,16 @@ impl Filling {
                 let exponent = if at_an_end { (bits & 15) as i32 - 8 } else { 0 };
                 Some((0.5 + unit) * power_of_two(exponent))
             }
-            Content::ScaledBlocks { bytes } => Some(match index % bytes {
-                // From a half to two; at the extreme, denormal numbers and those just below two.
-                1 if at_an_end => f64::from(u8::from(bits >> 8 & 1 == 0) * 0x3f),
-                1 => f64::from(0x38 + (bits >> 8 & 7) as u8),
-                _ => f64::from((bits >> 56) as i8),
-            }),
+            Content::ScaledBlocks { bytes, scales } => {
+                let place = index % bytes;
+                let is_high = place % 2 == 1 && place < 2 * scales;
+                Some(match is_high {
+                    // From a half to two; at the extreme, denormal numbers and those just below two.
+                    true if at_an_end => f64::from(u8::from(bits >> 8 & 1 == 0) * 0x3f),
+                    true => f64::from(0x38 + (bits >> 8 & 7) as u8),
+                    false => f64::from((bits >> 56) as i8),
+                })
+            }
             Content::Seed => Some((bits >> 33) as f64),
             Content::Codes => Some(f64::from((bits >> 56) as i8)),
         }
@@ -188,11 +192,14 @@ mod tests {
             let within = values(*fill, Content::Within { low: 0.01, high: 10.0 }, 500);
             assert!(within.iter().all(|x| (0.0099..=10.0).contains(x)), "{fill}");
             assert!(values(*fill, Content::Scales, 100).iter().all(|x| *x > 0.0 && *x < 400.0), "{fill}");
-            // A scale that is finite and of no sign, whatever its low byte.
-            let blocks = values(*fill, Content::ScaledBlocks { bytes: 34 }, 340);
-            let high = blocks.iter().skip(1).step_by(34);
-            assert!(high.clone().count() == 10 && high.clone().all(|x| (0.0..124.0).contains(x)), "{fill}");
-            assert!(blocks.iter().all(|x| (-128.0..128.0).contains(x)), "{fill}");
+            // Scales that are finite and of no sign, whatever their low bytes.
+            for scales in [1, 2] {
+                let blocks = values(*fill, Content::ScaledBlocks { bytes: 34, scales }, 340);
+                let high = blocks.chunks(34).flat_map(|block| block[..2 * scales].iter().skip(1).step_by(2));
+                assert!(high.clone().count() == 10 * scales, "{fill}");
+                assert!(high.clone().all(|x| (0.0..124.0).contains(x)), "{fill}");
+                assert!(blocks.iter().all(|x| (-128.0..128.0).contains(x)), "{fill}");
+            }
             assert!(values(*fill, Content::Seed, 100).iter().all(|x| *x >= 0.0), "{fill}");
         }
     }

@@ -119,32 +119,28 @@ struct How {
 const RIGHT: How =
     How { block: |block, _| block, of_w: |of| of.group * of.blocks + of.block, terms: |k, _| k };
 
-/// The wanted elements, a row of Y at a time.
+/// The wanted elements.
 fn products<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
     let case = all.case();
     let [_, n, block, k] = sizes(case);
     let (terms, blocks, groups) = ((how.terms)(k, block), blocks(case), n.div_ceil(block));
     let of_block = |term: usize| (how.block)(term / block, blocks);
     let scales_of_w = 2 + usize::from(is_scaled(case));
-    let of_row = |wanted: &[usize]| {
-        let row = wanted[0] / n;
+    let x = |row: usize| {
         let x = |term: usize| {
             let x = all.x(0, row * k + term);
             if is_scaled(case) { x * all.x(2, row / shared(case) * blocks + of_block(term)) } else { x }
         };
-        let x: Vec<Number> = (0..terms).map(x).collect();
-        let element = |index: &usize| {
-            let column = index % n;
-            let w = |term: usize| {
-                let of = Of { row: column, group: column / block, block: of_block(term), groups, blocks };
-                all.x(1, column * k + term) * all.x(scales_of_w, (how.of_w)(of))
-            };
-            let w: Vec<Number> = (0..terms).map(w).collect();
-            all.dot(&x, &w)
-        };
-        wanted.iter().map(element).collect::<Vec<_>>()
+        (0..terms).map(x).collect()
     };
-    wanted.chunk_by(|one, next| one / n == next / n).flat_map(of_row).collect()
+    let w = |row: usize| {
+        let w = |term: usize| {
+            let of = Of { row, group: row / block, block: of_block(term), groups, blocks };
+            all.x(1, row * k + term) * all.x(scales_of_w, (how.of_w)(of))
+        };
+        (0..terms).map(w).collect()
+    };
+    all.products(wanted, n, x, w)
 }
 
 /// What belongs to rows of X reaches these rows of Y, what belongs to rows of W these columns.

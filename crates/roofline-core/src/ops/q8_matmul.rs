@@ -29,58 +29,44 @@ pub const OPERATION: Operation = Operation {
     rate: RateUnit::Flops,
     legal: "",
     tensors: |case| {
-        let [m, n, k] = sizes(case);
-        let x = Tensor::input("x", case.dtype(), &[m, k]).limit(limit(case, k) / 1024.0);
-        let y = Tensor::output("y", case.precision.output, &[m, n]);
-        let blocks = k.div_ceil(BLOCK);
-        if is_raw(case) {
-            let w = Tensor::input("w", Dtype::I8, &[n, RAW * blocks]);
-            return vec![x, w.holding(Content::ScaledBlocks { bytes: RAW }), y];
-        }
-        // The least of them is the smallest that f16 has.
-        let scales = Content::Within { low: F16.smallest_subnormal(), high: 1.5 };
-        vec![
-            x,
-            Tensor::input("s", Dtype::F16, &[n, blocks]).holding(scales),
-            Tensor::input("q", Dtype::I8, &[n, BLOCK * blocks]),
-            y,
-        ]
+        let [n, k] = ["n", "k"].map(|axis| case.axis(axis));
+        tensors(case, BLOCK, Tensor::input("q", Dtype::I8, &[n, BLOCK * k.div_ceil(BLOCK)]))
     },
     work: |case| {
         let [m, n, k] = sizes(case).map(|size| size as u64);
         let counts = Counts { multiply_adds: k + k.div_ceil(BLOCK as u64), ..Counts::default() };
         whole::work(case, counts, m.saturating_mul(n))
     },
-    judged: judged(|all, _, wanted| products(all, wanted, RIGHT)),
+    judged: judged::<BLOCK>(|all, _, wanted| products(all, wanted, RIGHT)),
     mutants: &[
-        mutant("the scale of the next block", Fill::Normal, |all, _, wanted| {
+        mutant::<BLOCK>("the scale of the next block", Fill::Normal, |all, _, wanted| {
             products(all, wanted, How { block: |block, blocks| (block + 1) % blocks, ..RIGHT })
         }),
-        mutant("the last block's scale for the whole sum", Fill::Normal, |all, _, wanted| {
+        mutant::<BLOCK>("the last block's scale for the whole sum", Fill::Normal, |all, _, wanted| {
             products(all, wanted, How { block: |_, blocks| blocks - 1, ..RIGHT })
         }),
-        mutant("codes without their sign", Fill::Normal, |all, _, wanted| {
-            products(all, wanted, How { code: |q| if q < 0.0 { q + 256.0 } else { q }, ..RIGHT })
+        mutant::<BLOCK>("codes without their sign", Fill::Normal, |all, _, wanted| {
+            products(all, wanted, How { code: |codes, i| f64::from(byte(codes, i)), ..RIGHT })
         }),
-        mutant("denormal scales taken for zero", Fill::Extreme, |all, _, wanted| {
+        mutant::<BLOCK>("denormal scales taken for zero", Fill::Extreme, |all, _, wanted| {
             let scale = |s: f64| if s.abs() < power_of_two(-14) { 0.0 } else { s };
             products(all, wanted, How { scale, ..RIGHT })
         }),
-        mutant("denormal scales halved", Fill::Extreme, |all, _, wanted| {
+        mutant::<BLOCK>("denormal scales halved", Fill::Extreme, |all, _, wanted| {
             let scale = |s: f64| if s.abs() < power_of_two(-14) { s / 2.0 } else { s };
             products(all, wanted, How { scale, ..RIGHT })
         }),
-        mutant("remainder of k left out", Fill::Normal, |all, _, wanted| {
-            products(all, wanted, How { terms: |k| k.saturating_sub(3).max(1), ..RIGHT })
+        mutant::<BLOCK>("remainder of k left out", Fill::Normal, |all, _, wanted| {
+            products(all, wanted, How { terms: without_remainder, ..RIGHT })
         }),
     ],
 };
 
-/// Codes of a block, and its bytes where the scale stands before them.
-const BLOCK: usize = 32;
-const RAW: usize = BLOCK + 2;
+/// Elements of a block, and the bytes of its scale, which stand before those of its codes where they are not apart.
+pub(super) const BLOCK: usize = 32;
+const SCALE: usize = 2;
 
-fn sizes(case: &Case) -> [usize; 3] {
+pub(super) fn sizes(case: &Case) -> [usize; 3] {
     ["m", "n", "k"].map(|axis| case.axis(axis))
 }
 
@@ -88,75 +74,121 @@ fn is_raw(case: &Case) -> bool {
     case.variant == "raw"
 }
 
-/// How a kernel goes about it: the block whose scale it takes for one, of so many; what it reads scales and codes as; the
-/// terms of its sums.
-#[derive(Clone, Copy)]
-struct How {
-    block: fn(usize, usize) -> usize,
-    scale: fn(f64) -> f64,
-    code: fn(f64) -> f64,
-    terms: fn(usize) -> usize,
-}
-
-const RIGHT: How = How { block: |block, _| block, scale: |s| s, code: |q| q, terms: |k| k };
-
-/// The scale of a block, counted through all rows of W.
-fn scale(all: &All, block: usize) -> f64 {
-    if !is_raw(all.case()) {
-        return all.raw(1, block);
+/// X, the scales and codes of W or the blocks of both, of so many bytes of codes, and Y.
+pub(super) fn tensors(case: &Case, bytes: usize, codes: Tensor) -> Vec<Tensor> {
+    let [m, n, k] = sizes(case);
+    let blocks = k.div_ceil(BLOCK);
+    let x = Tensor::input("x", case.dtype(), &[m, k]).limit(limit(case, k) / 1024.0);
+    let y = Tensor::output("y", case.precision.output, &[m, n]);
+    if is_raw(case) {
+        let bytes = SCALE + bytes;
+        let w = Tensor::input("w", Dtype::I8, &[n, bytes * blocks]);
+        return vec![x, w.holding(Content::ScaledBlocks { bytes, scales: 1 }), y];
     }
-    let byte = |at: usize| u32::from(all.raw(1, block * RAW + at) as i8 as u8);
-    F16.decode(byte(1) << 8 | byte(0))
+    // The least of them is the smallest that f16 has.
+    let scales = Content::Within { low: F16.smallest_subnormal(), high: 1.5 };
+    vec![x, Tensor::input("s", Dtype::F16, &[n, blocks]).holding(scales), codes, y]
 }
 
-/// The codes of a block.
-fn codes(all: &All, block: usize) -> Vec<f64> {
-    if is_raw(all.case()) { all.line(1, block * RAW + 2, BLOCK) } else { all.line(2, block * BLOCK, BLOCK) }
+/// How a kernel goes about it.
+#[derive(Clone, Copy)]
+pub(super) struct How {
+    /// Bytes of the codes of a block.
+    pub bytes: usize,
+    /// The block whose scale it takes for one, of so many.
+    pub block: fn(usize, usize) -> usize,
+    /// What it reads a scale as.
+    pub scale: fn(f64) -> f64,
+    /// What it reads for an element of a block from the bytes of its codes.
+    pub code: fn(&[f64], usize) -> f64,
+    /// Terms of its sums.
+    pub terms: fn(usize) -> usize,
 }
 
-/// The wanted elements, a row of Y at a time.
-fn products<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
+pub(super) const RIGHT: How = How {
+    bytes: BLOCK,
+    block: |block, _| block,
+    scale: |s| s,
+    code: |codes, element| codes[element],
+    terms: |k| k,
+};
+
+/// A byte among signed numbers.
+pub(super) fn byte(bytes: &[f64], at: usize) -> u8 {
+    bytes[at] as i8 as u8
+}
+
+/// The terms that a kernel has which forgets the last three.
+pub(super) fn without_remainder(k: usize) -> usize {
+    k.saturating_sub(3).max(1)
+}
+
+/// The scale of a block, counted through all rows of W, that has so many bytes of codes.
+fn scale(all: &All, block: usize, bytes: usize) -> f64 {
+    let is_raw = is_raw(all.case());
+    if is_raw { f16(&all.line(1, block * (SCALE + bytes), SCALE)) } else { all.raw(1, block) }
+}
+
+/// The bytes of its codes.
+fn codes(all: &All, block: usize, bytes: usize) -> Vec<f64> {
+    let is_raw = is_raw(all.case());
+    if is_raw {
+        all.line(1, block * (SCALE + bytes) + SCALE, bytes)
+    } else {
+        all.line(2, block * bytes, bytes)
+    }
+}
+
+/// A number in f16, of its low byte and its high one.
+pub(super) fn f16(bytes: &[f64]) -> f64 {
+    F16.decode(u32::from(byte(bytes, 1)) << 8 | u32::from(byte(bytes, 0)))
+}
+
+/// The wanted elements.
+pub(super) fn products<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
     let [_, n, k] = sizes(all.case());
     let (terms, blocks) = ((how.terms)(k), k.div_ceil(BLOCK));
-    let of_row = |wanted: &[usize]| {
-        let row = wanted[0] / n;
-        let x: Vec<Number> = (0..terms).map(|term| all.x(0, row * k + term)).collect();
-        let element = |index: &usize| {
-            let first = index % n * blocks;
-            let of_block = |block: usize| {
-                let scale = all.number((how.scale)(scale(all, first + (how.block)(block, blocks))));
-                codes(all, first + block).into_iter().map(move |code| all.number((how.code)(code)) * scale)
-            };
-            let w: Vec<Number> = (0..blocks).flat_map(of_block).take(terms).collect();
-            all.dot(&x, &w)
+    let x = |row: usize| (0..terms).map(|term| all.x(0, row * k + term)).collect();
+    let w = |row: usize| {
+        let of_block = |place: usize| {
+            let scale = scale(all, row * blocks + (how.block)(place, blocks), how.bytes);
+            let scale = all.number((how.scale)(scale));
+            let codes = codes(all, row * blocks + place, how.bytes);
+            (0..BLOCK).map(move |element| all.number((how.code)(&codes, element)) * scale)
         };
-        wanted.iter().map(element).collect::<Vec<_>>()
+        (0..blocks).flat_map(of_block).take(terms).collect()
     };
-    wanted.chunk_by(|one, next| one / n == next / n).flat_map(of_row).collect()
+    all.products(wanted, n, x, w)
 }
 
-const fn judged(formula: whole::Formula) -> Judged {
-    Judged::Whole(Whole { formula, reach })
+/// By a formula over blocks of so many bytes of codes.
+pub(super) const fn judged<const BYTES: usize>(formula: whole::Formula) -> Judged {
+    Judged::Whole(Whole { formula, reach: reach::<BYTES> })
 }
 
-const fn mutant(name: &'static str, fill: Fill, formula: whole::Formula) -> Mutant {
-    Mutant { name, fill, of: |_| true, wrong: Wrong::Formula(judged(formula)) }
+pub(super) const fn mutant<const BYTES: usize>(
+    name: &'static str,
+    fill: Fill,
+    formula: whole::Formula,
+) -> Mutant {
+    Mutant { name, fill, of: |_| true, wrong: Wrong::Formula(judged::<BYTES>(formula)) }
 }
 
 /// A row of X reaches a row of Y, one of W a column; codes beyond k reach nothing.
-fn reach(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
+fn reach<const BYTES: usize>(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
     let [m, n, k] = sizes(problem.case);
     let blocks = k.div_ceil(BLOCK);
-    let (of_row, term) = match (tensor, is_raw(problem.case)) {
+    let (of_row, code) = match (tensor, is_raw(problem.case)) {
         (0, _) => return vec![Reach { output: 0, first: element / k * n, step: 1, count: n }],
         (1, false) => (blocks, None),
-        (_, false) => (BLOCK * blocks, Some(element % (BLOCK * blocks))),
-        // A scale is the first two bytes of its block.
+        (_, false) => (BYTES * blocks, Some(element)),
         (_, true) => {
-            let (block, byte) = (element % (RAW * blocks) / RAW, element % RAW);
-            (RAW * blocks, byte.checked_sub(2).map(|code| block * BLOCK + code))
+            let (block, byte) = (element / (SCALE + BYTES), element % (SCALE + BYTES));
+            ((SCALE + BYTES) * blocks, byte.checked_sub(SCALE).map(|code| block * BYTES + code))
         }
     };
-    let is_read = term.is_none_or(|term| term < k);
-    is_read.then_some(Reach { output: 0, first: element / of_row, step: n, count: m }).into_iter().collect()
+    // Of several codes in a byte, the first is that of the least element.
+    let is_read = |code: usize| code / BYTES % blocks * BLOCK + code % BYTES < k;
+    let reaches = code.is_none_or(is_read);
+    reaches.then_some(Reach { output: 0, first: element / of_row, step: n, count: m }).into_iter().collect()
 }

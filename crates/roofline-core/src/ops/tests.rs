@@ -351,40 +351,51 @@ fn changes(tensor: &Tensor, old: f64) -> Vec<f64> {
     values
 }
 
+/// Elements of outputs, by output, that change with an element of an input.
+fn changed(filled: &mut Filled, tensor: usize, element: usize) -> BTreeSet<(usize, usize)> {
+    let before = filled.references();
+    let dtype = filled.tensors[tensor].dtype;
+    let old = filled.inputs[tensor].clone();
+    let mut changed = BTreeSet::new();
+    for value in changes(&filled.tensors[tensor], dtype.read(&old, element)) {
+        dtype.write(&mut filled.inputs[tensor], element, value);
+        for (output, (before, after)) in before.iter().zip(filled.references()).enumerate() {
+            let differ = (0..before.len()).filter(|i| before[*i].value != after[*i].value);
+            changed.extend(differ.map(|i| (output, i)));
+        }
+        filled.inputs[tensor].clone_from(&old);
+    }
+    changed
+}
+
+/// Contents that are tried for an element: with few digits a factor is zero now and then, and hides what meets it.
+const TRIED: u64 = 8;
+
 #[test]
 fn an_input_reaches_exactly_the_outputs_that_change() {
     for case in judged([3, 4, 5, 2]).filter(is_usual) {
-        // With few digits a small factor is zero, and hides what meets it: a seed that draws none.
-        let seed = if case.dtype().size() == 1 { 5 } else { 4 };
-        let mut filled = Filled::of(case, Fill::Uniform, seed);
-        let before = filled.references();
-        for tensor in 0..filled.inputs.len() {
-            for element in 0..filled.tensors[tensor].elements() {
-                let dtype = filled.tensors[tensor].dtype;
-                let old = filled.inputs[tensor].clone();
-                let mut changed = BTreeSet::new();
-                for value in changes(&filled.tensors[tensor], dtype.read(&old, element)) {
-                    dtype.write(&mut filled.inputs[tensor], element, value);
-                    for (output, (before, after)) in before.iter().zip(filled.references()).enumerate() {
-                        let differ = (0..before.len()).filter(|i| before[*i].value != after[*i].value);
-                        changed.extend(differ.map(|i| (output, i)));
-                    }
-                    filled.inputs[tensor].clone_from(&old);
-                }
+        let draw = |seed| Filled::of(case.clone(), Fill::Uniform, seed);
+        let mut drawn: Vec<Filled> = (4..4 + TRIED).map(draw).collect();
+        let tensors = drawn[0].tensors.clone();
+        let elements = |tensor: usize| (0..tensors[tensor].elements()).map(move |element| (tensor, element));
+        for (tensor, element) in (0..tensors.len()).flat_map(elements) {
+            let shows_all = |filled: &mut Filled| {
                 let reach = filled.case.judged().reach(&filled.problem(), tensor, element);
                 let reached: BTreeSet<(usize, usize)> = reach
                     .iter()
                     .flat_map(|reach| (0..reach.count).map(|i| (reach.output, reach.nth(i))))
                     .collect();
+                let changed = changed(filled, tensor, element);
+                assert!(changed.is_subset(&reached), "{case} tensor {tensor} element {element}: {changed:?}");
                 // Another seed leaves some as they are, and no offset or place in an order is changed alone.
-                if matches!(
-                    filled.tensors[tensor].content,
+                let is_alone = matches!(
+                    tensors[tensor].content,
                     Content::Seed | Content::Offsets { .. } | Content::Order { .. }
-                ) {
-                    changed.extend(&reached);
-                }
-                assert_eq!(changed, reached, "{} tensor {tensor} element {element}", filled.case);
-            }
+                );
+                is_alone || changed == reached
+            };
+            let is_shown = drawn.iter_mut().any(shows_all);
+            assert!(is_shown, "{case} tensor {tensor} element {element} does not reach all that it should");
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{Cpu, Product, f16};
 pub fn q8_matmul(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shape: Product) {
     let blocks = shape.n * shape.k.div_ceil(BLOCK);
     assert!([s.len(), q.len()] == [blocks, BLOCK * blocks], "lengths of s and q for {shape:?}");
-    multiplied(x, y, shape, |block| (s[block], &q[block * BLOCK..][..BLOCK]));
+    multiplied(x, y, shape, |block| (s[block], numbers(&q[block * BLOCK..][..BLOCK])));
 }
 
 /// The same, with the two bytes of each scale before its codes.
@@ -37,11 +37,26 @@ pub fn q8_matmul_raw(_cpu: &Cpu, x: &[f32], w: &[i8], y: &mut [f32], shape: Prod
     assert_eq!(w.len(), RAW * blocks, "length of w for {shape:?}");
     multiplied(x, y, shape, |block| {
         let block = &w[block * RAW..][..RAW];
-        (f16::from_le_bytes([block[0] as u8, block[1] as u8]), &block[2..])
+        (scale(block), numbers(&block[2..]))
     });
 }
 
-fn multiplied<'a>(x: &[f32], y: &mut [f32], shape: Product, block: impl Fn(usize) -> (f16, &'a [i8])) {
+fn numbers(codes: &[i8]) -> impl Iterator<Item = f32> {
+    codes.iter().map(|code| f32::from(*code))
+}
+
+/// The scale before the codes of a block.
+pub(crate) fn scale(block: &[i8]) -> f16 {
+    f16::from_le_bytes([block[0] as u8, block[1] as u8])
+}
+
+/// Y = X·Wᵀ, from the scale of each block of W and what its codes stand for beside it.
+pub(crate) fn multiplied<W: Iterator<Item = f32>>(
+    x: &[f32],
+    y: &mut [f32],
+    shape: Product,
+    block: impl Fn(usize) -> (f16, W),
+) {
     let Product { m, n, k } = shape;
     assert!([x.len(), y.len()] == [m * k, m * n], "lengths of x and y for {shape:?}");
     let of_row = k.div_ceil(BLOCK);
@@ -51,7 +66,7 @@ fn multiplied<'a>(x: &[f32], y: &mut [f32], shape: Product, block: impl Fn(usize
             // The last part of a row of X may be shorter than the block that it meets.
             for (b, x) in x[i * k..][..k].chunks(BLOCK).enumerate() {
                 let (scale, codes) = block(j * of_row + b);
-                let products = x.iter().zip(codes).map(|(x, q)| x * f32::from(*q));
+                let products = x.iter().zip(codes).map(|(x, q)| x * q);
                 sum += scale.to_f32() * products.sum::<f32>();
             }
             y[i * n + j] = sum;

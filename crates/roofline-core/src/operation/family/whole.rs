@@ -86,6 +86,23 @@ impl<'a> All<'a> {
         Rows::new(count, &input.line(0, 1, input.elements()))
     }
 
+    /// The wanted elements of a matrix of so many columns, each the product of what `left` gives for its row with what
+    /// `right` gives for its column.
+    pub fn products(
+        &self,
+        wanted: &[usize],
+        columns: usize,
+        left: impl Fn(usize) -> Vec<Number<'a>>,
+        right: impl Fn(usize) -> Vec<Number<'a>>,
+    ) -> Vec<Number<'a>> {
+        let of_row = |wanted: &[usize]| {
+            let left = left(wanted[0] / columns);
+            let element = |element: &usize| self.dot(&left, &right(element % columns));
+            wanted.iter().map(element).collect::<Vec<_>>()
+        };
+        wanted.chunk_by(|one, next| one / columns == next / columns).flat_map(of_row).collect()
+    }
+
     pub fn dot(&self, left: &[Number<'a>], right: &[Number<'a>]) -> Number<'a> {
         self.steps.dot(left, right)
     }
