@@ -86,3 +86,47 @@ def q4_matmul(job: Job):
         np.matmul(x, weights.T, out=y)
 
     return run
+
+
+# Codes of a block of GGML's Q4_K, its parts, and the bytes before its codes.
+Q4K_BLOCK, Q4K_PARTS, Q4K_HEAD = 256, 8, 16
+
+
+@offer("dequantize-matmul", "q4k-matmul", ["f32"], parallel=True)
+def q4k_matmul(job: Job):
+    """Scales and offsets put together from their bits, halves of bytes times the ones less the others in f32, then
+    numpy.matmul."""
+    x, w, y = job.arrays()
+    blocks = w.view(np.uint8).reshape(len(w), -1, Q4K_HEAD + Q4K_BLOCK // 2)
+    shape = blocks.shape[:2]
+    gathered = scratch(job, (*shape, 4), np.uint8)
+    # For each block the numbers that scales are counted in, and offsets.
+    units = gathered.view(np.float16)[..., None]
+    six, sixes = blocks[..., 4:Q4K_HEAD], scratch(job, (*shape, 2, Q4K_PARTS), np.uint8)
+    upper = scratch(job, (*shape, 2, Q4K_PARTS // 2), np.uint8)
+    # Of four times 32 bytes the low halves are one part, the high ones the next.
+    pairs = blocks[..., Q4K_HEAD:].reshape(*shape, Q4K_PARTS // 2, -1)
+    codes = scratch(job, (*shape, Q4K_PARTS // 2, 2, pairs.shape[-1]), np.uint8)
+    scaled = scratch(job, sixes.shape, np.float32)
+    wide = scratch(job, codes.shape, np.float32)
+    parts = wide.reshape(*shape, Q4K_PARTS, -1)
+    weights = wide.reshape(len(wide), -1)
+
+    def run():
+        np.copyto(gathered, blocks[..., :4])
+        first = six[..., :8].reshape(*shape, 2, 4)
+        np.bitwise_and(first, 63, out=sixes[..., :4])
+        np.right_shift(first, 6, out=upper)
+        np.left_shift(upper, 4, out=upper)
+        np.bitwise_and(six[..., 8:], 15, out=sixes[..., 0, 4:])
+        np.right_shift(six[..., 8:], 4, out=sixes[..., 1, 4:])
+        np.bitwise_or(sixes[..., 4:], upper, out=sixes[..., 4:])
+        np.multiply(sixes, units, out=scaled, dtype=np.float32)
+        np.bitwise_and(pairs, 15, out=codes[..., 0, :])
+        np.right_shift(pairs, 4, out=codes[..., 1, :])
+        np.copyto(wide, codes)
+        np.multiply(parts, scaled[..., 0, :, None], out=parts)
+        np.subtract(parts, scaled[..., 1, :, None], out=parts)
+        np.matmul(x, weights.T, out=y)
+
+    return run

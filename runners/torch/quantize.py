@@ -168,3 +168,29 @@ for operation, product, of_block in [("q8-matmul", q8_product, BLOCK), ("q4-matm
         runner.implementation(
             f"torch/{way}", operation=form, dtypes=["f32"], about=about, parallel=True, devices=ANYWHERE
         )(prepare)
+
+
+def q4k_product(x, w):
+    """Scales and offsets put together from their bits, halves of bytes times the ones less the others, then torch.mm."""
+    rows = w.shape[0]
+    blocks = w.view(torch.uint8).view(rows, -1, 144)
+    # Numbers that scales are counted in, and offsets; six bits of each, of which four parts of eight have them in one place.
+    units = blocks[..., :4].contiguous().view(torch.float16).float()
+    first, last = blocks[..., 4:12].reshape(rows, -1, 2, 4), blocks[..., None, 12:16]
+    last = torch.cat([last & 15, last >> 4], 2) | (first >> 6 << 4)
+    scales, offsets = (torch.cat([first & 63, last], 3).float() * units[..., None]).unbind(2)
+    pairs = blocks[..., 16:].reshape(rows, -1, 4, 32)
+    codes = torch.stack([pairs & 15, pairs >> 4], 3).view(rows, -1, 8, 32).float()
+    return x @ (codes * scales[..., None] - offsets[..., None]).view(rows, -1).t()
+
+
+for operation, product, dtypes, sizes in [
+    ("q4k-matmul", q4k_product, ["f32"], ()),
+]:
+    for way, about, prepare in [
+        ("formula", product.__doc__, step_by_step(product, sizes)),
+        ("compile", f"torch.compile of the same: {product.__doc__}", compiled(product, sizes)),
+    ]:
+        runner.implementation(
+            f"torch/{way}", operation=operation, dtypes=dtypes, about=about, parallel=True, devices=ANYWHERE
+        )(prepare)

@@ -54,6 +54,7 @@ pub mod paged_attention;
 pub mod permute;
 pub mod pow_scalar;
 pub mod q4_matmul;
+pub mod q4k_matmul;
 pub mod q8_matmul;
 pub mod qk_norm;
 pub mod quantize;
@@ -156,6 +157,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &fp8_matmul::OPERATION,
     &q8_matmul::OPERATION,
     &q4_matmul::OPERATION,
+    &q4k_matmul::OPERATION,
     &quantize::OPERATION,
     &quantize_fp8::OPERATION,
     &dequantize::OPERATION,

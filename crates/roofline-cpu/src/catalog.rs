@@ -202,6 +202,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::pow_scalar::LADDER,
     crate::q8_matmul::LADDER,
     crate::q4_matmul::LADDER,
+    crate::q4k_matmul::LADDER,
     crate::qk_norm::LADDER,
     crate::quantize::LADDER,
     crate::quantize_fp8::LADDER,

@@ -141,7 +141,7 @@ fn sizes(axes: &[&str]) -> Vec<Vec<u64>> {
             HEADS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect()
         }
         ["batch", "out", "height", ..] => WINDOWS.iter().map(|sizes| sizes.to_vec()).collect(),
-        ["m", "n", "block", "k"] => BLOCKS.iter().map(|sizes| sizes.to_vec()).collect(),
+        ["m", "n", "block" | "group", "k"] => BLOCKS.iter().map(|sizes| sizes.to_vec()).collect(),
         [_] => [1, 2, 3, 7, 31, 33, 127, 129, 748, 1000, 1025, 40_001].map(|size| vec![size]).to_vec(),
         _ => OTHERS.iter().map(|sizes| sizes.iter().copied().cycle().take(axes.len()).collect()).collect(),
     }
@@ -198,8 +198,11 @@ fn cases(operation: &str, precision: &str) -> Vec<Case> {
             Ok(case) => case,
             // Not a legal size: one near it.
             Err(_) => {
-                let even: Vec<String> = found.axis_names().iter().map(|name| format!("{name}=64")).collect();
-                let case: Case = id(&even).parse().expect("sizes of 64 are legal");
+                let even = |size: u64| {
+                    let axes = found.axis_names().into_iter().map(|name| format!("{name}={size}"));
+                    id(&axes.collect::<Vec<_>>()).parse::<Case>().ok()
+                };
+                let case = [64, 256].into_iter().find_map(even).expect("sizes of 64 or of 256 are legal");
                 found.near(&case, &wanted, &mut Draws::new(1, 1))
             }
         }
