@@ -130,3 +130,28 @@ def q4k_matmul(job: Job):
         np.matmul(x, weights.T, out=y)
 
     return run
+
+
+@offer("dequantize-matmul", "w4-matmul", ["w4a16-f16"], parallel=True)
+def w4_matmul(job: Job):
+    """Halves of bytes less their zero points, times their scales in f32, then numpy.matmul."""
+    x, q, s, z, y = job.arrays()
+    rows, k, group = len(q), x.shape[1], job.axes["group"]
+    pairs, codes = q.view(np.uint8), scratch(job, (rows, q.shape[1], 2), np.uint8)
+    # Whole groups, the last of which may have more than there are codes.
+    wide = scratch(job, (rows, s.shape[1], group), np.float32)
+    weights, beyond = np.split(wide.reshape(rows, -1), [k], axis=1)
+    given, sums = scratch_like(job, x, np.float32), scratch(job, y.shape, np.float32)
+
+    def run():
+        np.bitwise_and(pairs, 15, out=codes[..., 0])
+        np.right_shift(pairs, 4, out=codes[..., 1])
+        np.copyto(weights, codes.reshape(rows, -1)[:, :k])
+        beyond.fill(0)
+        np.subtract(wide, z[..., None], out=wide)
+        np.multiply(wide, s[..., None], out=wide)
+        np.copyto(given, x)
+        np.matmul(given, weights.T, out=sums)
+        np.copyto(y, sums, casting="same_kind")
+
+    return run

@@ -184,8 +184,18 @@ def q4k_product(x, w):
     return x @ (codes * scales[..., None] - offsets[..., None]).view(rows, -1).t()
 
 
+def w4_product(x, q, s, z, group: int):
+    """Halves of bytes less their zero points, times their scales in f32, then torch.mm."""
+    rows, k = q.shape[0], x.shape[1]
+    pairs = q.view(torch.uint8)
+    codes = torch.stack([pairs & 15, pairs >> 4], 2).view(rows, -1)[:, :k].float()
+    zeros, scales = (of_group.float().repeat_interleave(group, 1)[:, :k] for of_group in (z, s))
+    return x @ ((codes - zeros) * scales).t()
+
+
 for operation, product, dtypes, sizes in [
     ("q4k-matmul", q4k_product, ["f32"], ()),
+    ("w4-matmul", w4_product, ["w4a16-f16", "w4a16"], ["group"]),
 ]:
     for way, about, prepare in [
         ("formula", product.__doc__, step_by_step(product, sizes)),

@@ -81,6 +81,7 @@ pub mod sum;
 pub mod tanh;
 pub mod top_k;
 pub mod transpose;
+pub mod w4_matmul;
 pub mod window_attention;
 
 use crate::nearest::nearest;
@@ -158,6 +159,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &q8_matmul::OPERATION,
     &q4_matmul::OPERATION,
     &q4k_matmul::OPERATION,
+    &w4_matmul::OPERATION,
     &quantize::OPERATION,
     &quantize_fp8::OPERATION,
     &dequantize::OPERATION,

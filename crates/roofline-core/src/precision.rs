@@ -2,7 +2,7 @@
 //!
 //! A precision has an id that case ids, suites, offers and records share: `f32`, `bf16`, `f16+f16` (sums in
 //! f16), `bf16+p16` (probabilities rounded to 16 bits on the way), `i8-bf16` (codes of i8 that give bf16), `w8a16`
-//! (weights of 8 bits, activations of 16), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
+//! (weights of 8 bits, activations of 16), `w4a16-f16` (weights of 4, activations of f16), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
 //! terms). Each operation lists its own.
 
 use crate::dtype::Dtype;
@@ -107,6 +107,11 @@ impl Precision {
     pub const W8A8_F32: Precision = Precision { id: "w8a8-f32", output: Dtype::F32, ..Precision::W8A8 };
     pub const W8A16: Precision =
         Precision { id: "w8a16", weights: Dtype::Fp8E4m3, ..Precision::of(Dtype::Bf16) };
+
+    /// Weights of four bits, two in a byte, with activations of bf16 or f16.
+    pub const W4A16: Precision = Precision { id: "w4a16", weights: Dtype::I8, ..Precision::of(Dtype::Bf16) };
+    pub const W4A16_F16: Precision =
+        Precision { id: "w4a16-f16", weights: Dtype::I8, ..Precision::of(Dtype::F16) };
 
     /// bf16 and f16 whose probabilities are rounded to the same before they meet values.
     pub const BF16_P16: Precision =

@@ -203,6 +203,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::q8_matmul::LADDER,
     crate::q4_matmul::LADDER,
     crate::q4k_matmul::LADDER,
+    crate::w4_matmul::LADDER,
     crate::qk_norm::LADDER,
     crate::quantize::LADDER,
     crate::quantize_fp8::LADDER,

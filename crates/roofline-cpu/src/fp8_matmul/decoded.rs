@@ -17,22 +17,34 @@ use crate::{Cpu, Product, Scalar, bf16};
 /// assert_eq!(y, [2.25]);
 /// ```
 pub fn fp8_matmul<O: Scalar<Wide = f32>>(cpu: &Cpu, x: Blocks, w: Blocks, y: &mut [O], shape: Product) {
-    let decoded = decoded(x, shape.m, shape.k);
-    multiplied(cpu, &decoded, w, y, shape);
+    shape.check(x.codes.len(), w.codes.len(), y.len());
+    let (x, w) = (decoded(x, shape.m, shape.k), decoded(w, shape.n, shape.k));
+    multiplied(cpu, &x, &w, y, shape);
 }
 
 /// The same of an X in bf16, which has no scales.
 pub fn fp8_matmul_bf16(cpu: &Cpu, x: &[bf16], w: Blocks, y: &mut [bf16], shape: Product) {
-    let mut wide = Scratch::take(x.len());
-    wide.iter_mut().zip(x).for_each(|(wide, x)| *wide = x.to_f32());
-    multiplied(cpu, &wide, w, y, shape);
+    shape.check(x.len(), w.codes.len(), y.len());
+    multiplied(cpu, &widened(x), &decoded(w, shape.n, shape.k), y, shape);
 }
 
-fn multiplied<O: Scalar<Wide = f32>>(cpu: &Cpu, x: &[f32], w: Blocks, y: &mut [O], shape: Product) {
-    shape.check(x.len(), w.codes.len(), y.len());
-    let w = decoded(w, shape.n, shape.k);
+/// In f32.
+pub(crate) fn widened<T: Scalar<Wide = f32>>(x: &[T]) -> Scratch<f32> {
+    let mut wide = Scratch::take(x.len());
+    wide.iter_mut().zip(x).for_each(|(wide, x)| *wide = x.wide());
+    wide
+}
+
+/// The product of numbers in f32, rounded at the end.
+pub(crate) fn multiplied<O: Scalar<Wide = f32>>(
+    cpu: &Cpu,
+    x: &[f32],
+    w: &[f32],
+    y: &mut [O],
+    shape: Product,
+) {
     let mut sums = Scratch::take(shape.m * shape.n);
-    matmul(cpu, x, &w, &mut sums, shape);
+    matmul(cpu, x, w, &mut sums, shape);
     y.iter_mut().zip(&*sums).for_each(|(y, sum)| *y = O::narrow(*sum));
 }
 
