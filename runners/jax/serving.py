@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
-from common import FLOATS, offer
+from common import FLOATS, offer, offer_flushing
 
 
 def embedding(x, t):
@@ -39,3 +41,22 @@ def top_k(x, top):
 
 
 offer("top-k", top_k, widen=False, sizes=["top"])
+
+
+def apart(offsets, tokens: int, causal: bool):
+    """Which keys are of a query's own sequence, and not after it."""
+    own = jnp.searchsorted(offsets, jnp.arange(tokens), side="right")
+    mask = own[:, None] == own[None, :]
+    return mask & jnp.tri(tokens, dtype=bool) if causal else mask
+
+
+def varlen_attention(q, k, v, offsets, scale, causal=False):
+    """jax.nn.dot_product_attention, with a mask that keeps sequences apart."""
+    mask = apart(offsets, q.shape[0], causal)
+    return jax.nn.dot_product_attention(q, k, v, mask=mask[None], scale=scale or None)
+
+
+# It takes its softmax in f32, in f64 too.
+varlen = ["f32", "bf16"]
+offer_flushing("varlen-attention", varlen_attention, varlen, params=["scale"])
+offer_flushing("varlen-attention.causal", partial(varlen_attention, causal=True), varlen, params=["scale"])

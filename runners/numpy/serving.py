@@ -107,3 +107,28 @@ def top_k(job: Job):
         np.copyto(y, np.take_along_axis(found, order, 1))
 
     return run
+
+
+@offer("matmul", "varlen-attention varlen-attention.causal", params=["scale"], parallel=True)
+def varlen_attention(job: Job):
+    """numpy.matmul, softmax, numpy.matmul for each sequence."""
+    q, k, v, offsets, y = job.arrays()
+    dtype, dim, kv_heads = accumulator(y), q.shape[2], k.shape[1]
+    scale = job.params["scale"] or dim**-0.5
+
+    def run():
+        ends = offsets.tolist()
+        for own in (slice(first, end) for first, end in zip(ends, ends[1:]) if first < end):
+            queries, keys, values = (
+                x[own].astype(dtype, copy=False).reshape(-1, kv_heads, x.shape[1] // kv_heads, dim).transpose(1, 2, 0, 3)
+                for x in (q, k, v)
+            )
+            scores = queries @ keys.swapaxes(-1, -2) * dtype.type(scale)
+            if job.variant == "causal":
+                np.copyto(scores, -np.inf, where=~np.tri(*scores.shape[-2:], dtype=bool))
+            scores -= scores.max(axis=-1, keepdims=True)
+            np.exp(scores, out=scores)
+            mean = scores @ values / scores.sum(axis=-1, keepdims=True)
+            np.copyto(y[own], mean.transpose(2, 0, 1, 3).reshape(y[own].shape), casting="same_kind")
+
+    return run

@@ -91,3 +91,36 @@ def top_k(job):
         at.copy_(places)
 
     return run
+
+
+@runner.implementation(
+    "torch/eager",
+    operation="varlen-attention",
+    dtypes=["f64", "f32", "bf16+p16", "f16+p16"],
+    params=["scale"],
+    parallel=True,
+)
+@runner.implementation(
+    "torch/eager",
+    operation="varlen-attention.causal",
+    dtypes=["f64", "f32", "bf16+p16", "f16+p16"],
+    params=["scale"],
+    parallel=True,
+)
+def varlen_attention(job):
+    """torch.nn.functional.scaled_dot_product_attention of each sequence."""
+    q, k, v, offsets, y = tensors(job)
+    grouped = q.shape[1] != k.shape[1]
+    scale = job.params["scale"] or None
+
+    def run():
+        ends = offsets.tolist()
+        for first, end in zip(ends, ends[1:]):
+            if first < end:
+                own = (x[first:end].transpose(0, 1)[None] for x in (q, k, v))
+                mean = functional.scaled_dot_product_attention(
+                    *own, is_causal=job.variant == "causal", scale=scale, enable_gqa=grouped
+                )
+                y[first:end] = mean[0].transpose(0, 1)
+
+    return run

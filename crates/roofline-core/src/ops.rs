@@ -82,6 +82,7 @@ pub mod tanh;
 pub mod top_k;
 pub mod transpose;
 pub mod w4_matmul;
+pub mod varlen_attention;
 pub mod window_attention;
 
 use crate::nearest::nearest;
@@ -148,6 +149,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &attention::OPERATION,
     &window_attention::OPERATION,
     &paged_attention::OPERATION,
+    &varlen_attention::OPERATION,
     &kv_append::OPERATION,
     &matmul::OPERATION,
     &bmm::OPERATION,

@@ -228,6 +228,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::tanh::LADDER,
     crate::top_k::LADDER,
     crate::transpose::LADDER,
+    crate::varlen_attention::LADDER,
 ];
 
 /// Every implementation of every ladder.

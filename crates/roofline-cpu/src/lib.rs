@@ -119,6 +119,7 @@ pub mod tanh;
 pub mod top_k;
 pub mod transpose;
 pub mod w4_matmul;
+pub mod varlen_attention;
 
 pub use add::add;
 pub use add_rms_norm::add_rms_norm;
@@ -205,3 +206,4 @@ pub use tanh::tanh;
 pub use top_k::top_k;
 pub use transpose::transpose;
 pub use w4_matmul::w4_matmul;
+pub use varlen_attention::varlen_attention;

@@ -4,6 +4,7 @@
 //! Heads of queries share the heads of keys and values in groups of neighbours, and the last query stands at the last
 //! key. bf16 and f16 are computed in f32, probabilities too.
 
+pub(crate) mod online;
 pub mod parallel;
 pub mod plain;
 

@@ -1,8 +1,9 @@
 //! The definition, one head of one query after the other.
 
 use super::{Heads, Pages};
+use crate::attention::online::attend_one;
 use crate::scratch::Scratch;
-use crate::{Cpu, Float, Real, Scalar};
+use crate::{Cpu, Real, Scalar};
 
 /// The values of each sequence weighted by the softmax of `scale` · q · k; 1 / √dim where no scale is given. A sequence
 /// without keys has zeros.
@@ -53,29 +54,10 @@ pub(super) fn attend<T: Scalar>(
 ) {
     let Heads { heads, kv_heads, dim } = shape;
     let scale = T::Wide::of(scale.unwrap_or_else(|| 1.0 / (dim as f64).sqrt()));
-    let zero = T::Wide::of(0.0);
     let mut mean = Scratch::<T::Wide>::take(dim);
     for (row, y) in y.chunks_mut(dim.max(1)).enumerate().map(|(row, y)| (first + row, y)) {
         let (sequence, head) = (row / heads, row % heads / (heads / kv_heads));
-        let q = &q[row * dim..][..dim];
-        // A sum of powers and the mean so far, both below the largest product so far.
-        let (mut largest, mut sum) = (T::Wide::neg_infinity(), zero);
-        mean.fill(zero);
-        for key in pages.keys(sequence).map(|key| (key * kv_heads + head) * dim) {
-            let products = q.iter().zip(&k[key..][..dim]).map(|(q, k)| q.wide() * k.wide());
-            let score = products.sum::<T::Wide>() * scale;
-            if score > largest {
-                let less = (largest - score).exp();
-                sum = sum * less;
-                mean.iter_mut().for_each(|mean| *mean = *mean * less);
-                largest = score;
-            }
-            let power = (score - largest).exp();
-            sum += power;
-            mean.iter_mut().zip(&v[key..][..dim]).for_each(|(mean, v)| *mean += power * v.wide());
-        }
-        for (y, mean) in y.iter_mut().zip(mean.iter()) {
-            *y = T::narrow(if sum > zero { *mean / sum } else { zero });
-        }
+        let keys = pages.keys(sequence).map(|key| (key * kv_heads + head) * dim);
+        attend_one([&q[row * dim..][..dim], k, v], keys, scale, &mut mean, y);
     }
 }
