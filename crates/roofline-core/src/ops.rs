@@ -81,8 +81,8 @@ pub mod sum;
 pub mod tanh;
 pub mod top_k;
 pub mod transpose;
-pub mod w4_matmul;
 pub mod varlen_attention;
+pub mod w4_matmul;
 pub mod window_attention;
 
 use crate::nearest::nearest;

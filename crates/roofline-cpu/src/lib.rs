@@ -118,8 +118,8 @@ pub mod sum;
 pub mod tanh;
 pub mod top_k;
 pub mod transpose;
-pub mod w4_matmul;
 pub mod varlen_attention;
+pub mod w4_matmul;
 
 pub use add::add;
 pub use add_rms_norm::add_rms_norm;
@@ -205,5 +205,5 @@ pub use sum::{sum, sum_all, sum_columns};
 pub use tanh::tanh;
 pub use top_k::top_k;
 pub use transpose::transpose;
-pub use w4_matmul::w4_matmul;
 pub use varlen_attention::varlen_attention;
+pub use w4_matmul::w4_matmul;

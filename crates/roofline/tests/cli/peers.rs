@@ -2,7 +2,9 @@
 
 use crate::scene::{Outcome, Scene, say};
 use roofline_conductor::home;
+use roofline_core::mutants::forms;
 use roofline_core::ops::OPERATIONS;
+use roofline_core::philox::Draws;
 use roofline_core::record::Status;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,26 +14,24 @@ const CASES: &str = "matmul/f32/m=7,n=31,k=129 matmul/f32/m=129,n=7,k=31/threads
     matmul.nn/f32/m=1,n=129,k=600/threads=2 matmul.nn/f64/m=31,n=129,k=1 matmul.nn/bf16/m=1,n=7,k=31 \
     add/f32/rows=1,cols=1 add/bf16/rows=7,cols=31 add/f64/rows=129,cols=129/threads=2 \
     softmax/f32/rows=31,cols=129/threads=2 softmax/bf16/rows=7,cols=31 softmax/f64/rows=1,cols=1 \
-    rms-norm/f32/rows=129,cols=129/threads=2";
+    rms-norm/f32/rows=129,cols=129/threads=2 fft/f32/batch=3,n=100 fft/f64/n=1009/threads=2 fft.inverse/f32/n=31 \
+    fft.real/f64/n=100 fft.real/f32/n=7 fft.real-inverse/f32/n=64 fft.real-inverse/f64/n=31 \
+    fft2/f32/rows=12,cols=20/threads=2 fft2.inverse/f64/rows=31,cols=7 spmv/f32/rows=129,cols=7,nnz=31 \
+    spmm/f64/rows=7,cols=31,nnz=129,n=9";
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners").join(name).canonicalize().unwrap()
 }
 
-/// Every form of every operation in each of its precisions, at sizes that fill no vectors.
+/// Every form of every operation in each of its precisions, at sizes that fill no vectors where those are legal.
 fn every_case() -> String {
+    let mut draws = Draws::new(1, 1);
     let mut cases = Vec::new();
     for operation in OPERATIONS {
-        let needed = operation.axes.iter().filter(|axis| axis.usual.is_none());
-        let sizes = needed.zip([5, 34, 8, 3].into_iter().cycle());
-        let axes: Vec<String> = sizes.map(|(axis, size)| format!("{}={size}", axis.name)).collect();
-        for variant in operation.variants {
-            let dot = if variant.name.is_empty() { "" } else { "." };
-            let form = format!("{}{dot}{}", operation.name, variant.name);
-            cases.extend(
-                operation.precisions.iter().map(|one| format!("{form}/{}/{}", one.id, axes.join(","))),
-            );
-        }
+        let mut odd = [5, 34, 8, 3].into_iter().cycle();
+        let sizes = operation.axes.iter().map(|axis| odd.next().filter(|_| axis.usual.is_none()));
+        let sizes = operation.complete(&sizes.collect::<Vec<Option<u64>>>()).unwrap();
+        cases.extend(forms(operation).map(|form| operation.near(&form, &sizes, &mut draws).to_string()));
     }
     cases.join(" ")
 }
@@ -61,11 +61,13 @@ fn c_peers() {
     let mut cc = Command::new("cc");
     cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(library);
     cc.arg("-I").arg(folder("../crates/roofline-runner/include"));
-    cc.args(["blas.c", "onednn.c", "table.c"].map(|file| source.join(file))).arg("-ldl");
+    cc.args(["blas.c", "onednn.c", "fftw.c", "table.c"].map(|file| source.join(file))).arg("-ldl");
     Outcome::of(cc.output()).exits(0);
     let shown = scene.call_with_store("runners").exits(0).stdout;
     let line = shown.lines().find(|line| line.starts_with("c-peers")).unwrap();
-    for name in ["OpenBLAS", "oneDNN 2", "MKL"].iter().filter(|name| line.contains(&format!("no {name}"))) {
+    for name in
+        ["OpenBLAS", "oneDNN 2", "MKL", "FFTW"].iter().filter(|name| line.contains(&format!("no {name}")))
+    {
         say(&format!("skipped: no {name}; runners/c-peers/README.md says where it comes from"));
     }
     if line.contains("absent") {
@@ -92,7 +94,8 @@ fn rust_peers() {
 /// A Python that has a library: that of `cargo xtask peers` or `test`, or of whoever runs these tests.
 fn python_with(library: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_BIN_EXE_roofline")).ancestors().nth(2)?;
-    let of_tests = if ["numpy", "scipy"].contains(&library) { "venv".to_owned() } else { format!("peers/{library}") };
+    let of_tests =
+        if ["numpy", "scipy"].contains(&library) { "venv".to_owned() } else { format!("peers/{library}") };
     let python = Some(target.join(of_tests).join("bin/python")).filter(|python| python.is_file());
     python.or_else(|| home::interpreter(library))
 }

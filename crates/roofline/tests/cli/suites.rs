@@ -321,7 +321,6 @@ fn rows_that_would_take_minutes_are_left_out_unless_they_are_named() {
     assert!(outcome.stderr.contains("would take over 2 s each are left out"), "{}", outcome.stderr);
     let named = scene.call_with_store(&format!("{large} -i cpu/plain")).exits(0);
     assert!(named.stdout.contains("@cpu/plain") && named.stderr.is_empty(), "{}", named.stderr);
-    let only =
-        scene.call_with_store("check gru/f32/seq=4096,hidden=4096,input=4096 --dry-run").exits(5);
+    let only = scene.call_with_store("check gru/f32/seq=4096,hidden=4096,input=4096 --dry-run").exits(5);
     assert!(only.stderr.contains("-i cpu/plain"), "{}", only.stderr);
 }
