@@ -117,7 +117,7 @@ pub(crate) fn speed_over(row: &Row, other: &Row) -> Option<Ratio> {
 }
 
 /// A table with these columns, numbers to the right; as blocks where it is too wide.
-fn table(heads: &[(&str, bool)], lines: Vec<Vec<String>>, style: Style) -> String {
+pub(crate) fn table(heads: &[(&str, bool)], lines: Vec<Vec<String>>, style: Style) -> String {
     if lines.is_empty() {
         return "no row has a time\n".to_owned();
     }

@@ -535,3 +535,25 @@ fn a_wrong_row_has_no_time_in_any_format_for_people() {
     }
     assert!(!explain(&records[0], Style::default()).contains("1.00 ms"));
 }
+
+#[test]
+fn a_history_begins_anew_where_the_definition_changed() {
+    let Some(record) = records().into_iter().find(|record| record.rounds.is_some()) else {
+        panic!("no record was measured");
+    };
+    let defined = |definition: &str, run: &str| {
+        let mut record = record.clone();
+        record.provenance.definition = Some(definition.to_owned());
+        record.run = run.to_owned();
+        record
+    };
+    let story = [defined("old", "one\u{1b}"), defined("old", "two"), defined("new", "three")];
+    let text = roofline_report::history(&story, Style::default());
+    let titles = text.lines().filter(|line| line.starts_with(&record.row())).collect::<Vec<_>>();
+    assert_eq!(titles, [record.row(), format!("{}, held to another definition since", record.row())]);
+    assert_eq!(text.matches("finished").count(), 2, "{text}");
+    assert!(
+        ["one", "two", "three"].iter().all(|run| text.contains(run)) && !text.contains('\u{1b}'),
+        "{text}"
+    );
+}

@@ -19,6 +19,7 @@ pub use error::{Damaged, StoreError};
 
 use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Where the store lies unless told otherwise, from the folder that the command was started in.
@@ -90,6 +91,11 @@ impl Store {
     /// All runs, in the order they were appended.
     pub fn runs(&self) -> Result<Reading<Run>, StoreError> {
         self.engine.runs(None)
+    }
+
+    /// How many rows of each run have which status, by the run's id; probes of limits are no rows.
+    pub fn counts(&self) -> Result<BTreeMap<String, Vec<(String, u64)>>, StoreError> {
+        self.engine.counts()
     }
 
     /// The run that was appended last; `None` in a new store.

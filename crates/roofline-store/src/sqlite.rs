@@ -15,7 +15,7 @@ use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -271,6 +271,21 @@ impl Sqlite {
         self.read("runs", "", &[], latest)
     }
 
+    pub(crate) fn counts(&self) -> Result<BTreeMap<String, Vec<(String, u64)>>, StoreError> {
+        let reading = |error| classify(&self.path, Doing::Reading, &error);
+        let sql = "SELECT run, status, COUNT(*) FROM records WHERE implementation NOT LIKE 'limit/%' \
+                   GROUP BY run, status ORDER BY run, MIN(number)";
+        let mut statement = self.connection.prepare_cached(sql).map_err(reading)?;
+        let mut rows = statement.query([]).map_err(reading)?;
+        let mut counts: BTreeMap<String, Vec<(String, u64)>> = BTreeMap::new();
+        while let Some(row) = rows.next().map_err(reading)? {
+            let column = |index| row.get_ref(index).map(text).map_err(reading);
+            let count: i64 = row.get(2).map_err(reading)?;
+            counts.entry(column(0)?).or_default().push((column(1)?, u64::try_from(count).unwrap_or(0)));
+        }
+        Ok(counts)
+    }
+
     fn read<T: Document>(
         &self,
         table: &str,
@@ -298,15 +313,20 @@ impl Sqlite {
     }
 }
 
+/// Whatever stands in a column, as text.
+fn text(value: ValueRef) -> String {
+    match value {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        ValueRef::Integer(number) => number.to_string(),
+        ValueRef::Real(number) => number.to_string(),
+        ValueRef::Null => String::new(),
+    }
+}
+
 fn decode<T: Document>(row: &Row) -> rusqlite::Result<Result<T, crate::Damaged>> {
     let mut columns = Vec::with_capacity(T::COLUMNS.len());
     for index in 0..T::COLUMNS.len() {
-        columns.push(match row.get_ref(index)? {
-            ValueRef::Text(bytes) | ValueRef::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            ValueRef::Integer(number) => number.to_string(),
-            ValueRef::Real(number) => number.to_string(),
-            ValueRef::Null => String::new(),
-        });
+        columns.push(text(row.get_ref(index)?));
     }
     let document: &[u8] = match row.get_ref(T::COLUMNS.len())? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,

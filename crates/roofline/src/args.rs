@@ -38,6 +38,10 @@ pub enum Command {
     Baselines(Baselines),
     /// Say why a row has its status, show its samples, and how to reproduce it
     Explain(Explain),
+    /// Show the runs of the store: id, when, how its rows ended, and the command
+    Runs(Runs),
+    /// Show what rows were in the runs of the store, one after the other
+    History(History),
     /// Show this machine: identity, what disturbs measuring, and its roofs, measured once
     Machine(Machine),
     /// Write a row's conversation and tensors as files, to drive its runner by hand
@@ -385,9 +389,35 @@ pub enum EvidenceArg {
 }
 
 #[derive(Debug, Args)]
+pub struct Runs {
+    /// At most so many, the latest ones
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub last: usize,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct History {
+    /// Rows as `CASE@provider/name`, or cases, all of whose rows are shown; globs allowed
+    #[arg(value_name = "ROW|CASE", required = true)]
+    pub rows: Vec<String>,
+    /// At most so many records of each, the latest ones
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub last: usize,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
 pub struct Explain {
     /// `CASE@provider/name`; the latest record of it is shown
     pub row: String,
+    /// Its record in this run, by its id; `roofline runs` shows them
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
     #[command(flatten)]
     pub places: Places,
 }

@@ -5,6 +5,7 @@ pub mod baselines;
 pub mod completions;
 pub mod explain;
 pub mod export;
+pub mod history;
 pub mod import;
 pub mod install;
 pub mod job;
@@ -14,6 +15,7 @@ pub mod machine;
 pub mod measure;
 pub mod offers;
 pub mod runners;
+pub mod runs;
 pub mod take;
 
 pub use roofline_run::terminal::style;

@@ -34,6 +34,8 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Ab(ab) => commands::ab::run(&ab),
         Command::Baselines(baselines) => commands::baselines::run(&baselines),
         Command::Explain(explain) => commands::explain::run(&explain),
+        Command::Runs(runs) => commands::runs::run(&runs),
+        Command::History(history) => commands::history::run(&history),
         Command::Machine(machine) => commands::machine::run(&machine),
         Command::Job(job) => commands::job::run(&job),
         Command::Export(export) => commands::export::run(&export),

@@ -20,15 +20,25 @@ pub fn run(args: &Explain) -> Result<ExitCode, Problem> {
         }
     };
     let store = Store::open_read_only(&args.places.store)?;
+    let run = args.run.as_deref().map(|id| super::runs::find(&store, id)).transpose()?;
     let filter = Filter {
+        run: run.map(|run| run.id),
         case: Some(case.to_string()),
         implementation: Some(implementation.clone()),
         latest: Some(1),
-        ..Filter::default()
     };
     let Some(record) = store.records(&filter)?.found.pop() else {
-        let command = format!("`roofline run {case} -i {implementation}` measures it");
-        return Err(Problem::nothing(format!("the store has no record of `{}`", args.row), command));
+        let (why, hint) = match &filter.run {
+            Some(run) => (
+                format!("the run {run} has no record of `{}`", args.row),
+                "`roofline history` shows which have one".to_owned(),
+            ),
+            None => (
+                format!("the store has no record of `{}`", args.row),
+                format!("`roofline run {case} -i {implementation}` measures it"),
+            ),
+        };
+        return Err(Problem::nothing(why, hint));
     };
     let record = beside_hub(&store, record)?;
     super::print(&roofline_report::explain(&record, super::style()))?;
@@ -57,11 +67,12 @@ fn foreign(args: &Explain) -> Result<Option<Record>, Problem> {
         return Ok(None);
     };
     let store = Store::open_read_only(&args.places.store)?;
+    let run = args.run.as_deref().map(|id| super::runs::find(&store, id)).transpose()?;
     let filter = Filter {
+        run: run.map(|run| run.id),
         case: Some(literal(case)),
         implementation: Some(literal(implementation)),
         latest: Some(1),
-        ..Filter::default()
     };
     Ok(store.records(&filter)?.found.pop())
 }

@@ -4,7 +4,7 @@ use crate::args::Export;
 use crate::error::{Problem, tell};
 use roofline_core::case::Case;
 use roofline_core::names::matches;
-use roofline_core::record::{Record, Run};
+use roofline_core::record::Record;
 use roofline_core::verdict;
 use roofline_report::{Folder, Format, Reading, Report, Style};
 use roofline_store::{Filter, Store};
@@ -16,7 +16,7 @@ use std::process::ExitCode;
 pub fn run(args: &Export) -> Result<ExitCode, Problem> {
     let write = Write::find(&args.format, args.to.as_deref())?;
     let store = Store::open_read_only(&args.store)?;
-    let run = find_run(&store, &args.run)?;
+    let run = super::runs::find(&store, &args.run)?;
     let filter = Filter { run: Some(run.id.clone()), ..Filter::default() };
     let reading = store.records(&filter)?;
     for damaged in &reading.damaged {
@@ -86,18 +86,6 @@ impl Write<'_> {
             }
         }
     }
-}
-
-fn find_run(store: &Store, id: &str) -> Result<Run, Problem> {
-    if id == "latest" {
-        let hint = "`roofline run` makes one, `roofline import` reads one";
-        return store.latest_run()?.ok_or_else(|| Problem::nothing("the store has no run", hint));
-    }
-    let mut runs = store.runs()?.found;
-    let latest: Vec<String> = runs.iter().rev().take(3).map(|run| run.id.clone()).collect();
-    runs.retain(|run| run.id == id);
-    let hint = format!("the latest are {}", latest.join(", "));
-    runs.pop().ok_or_else(|| Problem::usage(format!("the store has no run `{id}`"), hint))
 }
 
 /// Whether a record is of a case and an implementation that were named; all are by default.

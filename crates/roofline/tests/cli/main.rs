@@ -10,6 +10,7 @@ mod device;
 mod doubts;
 mod exchange;
 mod fail_on;
+mod history;
 mod install;
 mod interrupts;
 mod isolation;
