@@ -31,8 +31,16 @@ pub(crate) fn setting(machine: &Machine, revision: &str) -> Vec<(&'static str, S
 /// All sources. What studies write is no change of what they study.
 const ALL: &[&str] = &[":!results"];
 /// What measures and decides: whatever else changes, what was found about that stays true.
-pub(crate) const MEASURING: &[&str] =
-    &["crates/roofline-conductor", "crates/roofline-runner", "crates/roofline-run", "runners/python"];
+pub(crate) const MEASURING: &[&str] = &[
+    "crates/roofline-conductor",
+    "crates/roofline-runner",
+    "runners/python",
+    "crates/roofline-core/src/stats*",
+    "crates/roofline-core/src/verdict.rs",
+    "crates/roofline-core/src/decision.rs",
+    "crates/roofline-core/src/judge.rs",
+    "crates/roofline-core/src/bound.rs",
+];
 
 /// The last revision that changed any of these sources; empty where nobody knows it.
 pub(crate) fn revision(root: &Path, of: &[&str]) -> String {

@@ -3,7 +3,7 @@
 //! Launches by the work of their case, at speeds of one core of this decade: within a factor of two or three, which is enough to
 //! leave out what would take minutes. Plans by their rows, whose proofs and sets take about as long whatever is measured.
 
-use roofline_conductor::plan::{Plan, PlannedCase};
+use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
 use roofline_core::case::Case;
 use roofline_core::operation::Work;
 use std::time::Duration;
@@ -29,23 +29,31 @@ const TIMED: Duration = Duration::from_millis(1500);
 
 /// A launch of the definition, in plain code on one core.
 fn plain_launch(case: &Case) -> Duration {
+    // What is too large for any memory is too large to count its steps, and is refused.
+    if case.footprint().is_none() {
+        return Duration::ZERO;
+    }
     let Work { multiply_adds, simple, special, read, written } = (case.operation.work)(case);
     let steps = multiply_adds as f64 * MULTIPLY_ADD + simple as f64 * SIMPLE + special as f64 * SPECIAL;
     let bytes = read.0.saturating_add(written.0) as f64 * BYTE;
     Duration::try_from_secs_f64(steps + bytes).unwrap_or(Duration::MAX)
 }
 
-/// Whether an implementation of a case is one in plain code: by its name, or because it is the same on several threads.
+/// Whether an implementation of the house is one in plain code: by its name, or because it is the same on several threads.
 fn is_plain(planned: &PlannedCase, implementation: &str) -> bool {
-    let is_named =
-        |name: &str, suffix: &str| name.strip_suffix(suffix).is_some_and(|provider| provider.ends_with('/'));
-    let has_better = || {
-        let known = ["plain", "three-pass", "parallel"];
-        planned.rows.iter().any(|row| !known.iter().any(|known| is_named(&row.implementation, known)))
+    let known = ["cpu/plain", "cpu/three-pass"];
+    let is_better = |row: &PlannedRow| {
+        let name = row.implementation.as_str();
+        name.starts_with("cpu/") && row.lacks.is_none() && !known.contains(&name) && name != PARALLEL
     };
-    is_named(implementation, "plain")
-        || is_named(implementation, "three-pass")
-        || is_named(implementation, "parallel") && !has_better()
+    known.contains(&implementation) || implementation == PARALLEL && !planned.rows.iter().any(is_better)
+}
+
+const PARALLEL: &str = "cpu/parallel";
+
+/// Whether a row will be measured at all, as far as that is known before.
+fn can_run(planned: &PlannedCase, row: &PlannedRow) -> bool {
+    planned.has_device && row.lacks.is_none() && row.requires.admits(&planned.case).is_ok()
 }
 
 /// One launch of an implementation.
@@ -63,6 +71,7 @@ pub fn plans(plans: &[Plan], budget: Option<Duration>) -> Duration {
     };
     let cases = plans.iter().flat_map(|plan| &plan.cases);
     let rows = cases.flat_map(|planned| planned.rows.iter().map(move |one| (planned, one)));
+    let rows = rows.filter(|(planned, one)| can_run(planned, one));
     rows.fold(Duration::ZERO, |all, (planned, one)| all.saturating_add(row(planned, &one.implementation)))
 }
 
@@ -86,7 +95,6 @@ pub fn leave_out_slow(plan: &mut Plan, longest: Duration, is_named: impl Fn(&str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roofline_conductor::plan::PlannedRow;
 
     fn planned(case: &str, names: &[&str]) -> PlannedCase {
         let row = |name: &&str| PlannedRow {
@@ -111,6 +119,17 @@ mod tests {
         assert!(launch(&product, "cpu/packed") < launch(&product, "cpu/plain"));
         let attention = planned("attention/f32/seq=512,heads=32,dim=128", &["cpu/plain", "cpu/parallel"]);
         assert_eq!(launch(&attention, "cpu/parallel"), launch(&attention, "cpu/plain"));
+        let with_others =
+            planned("attention/f32/seq=512,heads=32,dim=128", &["cpu/parallel", "torch/eager", "mine/plain"]);
+        assert_eq!(
+            launch(&with_others, "cpu/parallel"),
+            launch(&attention, "cpu/plain"),
+            "others are no better rung of it"
+        );
+        assert!(
+            launch(&with_others, "mine/plain") < launch(&attention, "cpu/plain"),
+            "nobody knows what a name means elsewhere"
+        );
     }
 
     #[test]
@@ -125,6 +144,10 @@ mod tests {
         assert_eq!(leave_out_slow(&mut all, SLOW, |_| false), 3);
         assert_eq!((all.cases.len(), all.rows()), (2, 3));
         assert_eq!(leave_out_slow(&mut named, SLOW, |name| name == "cpu/plain"), 1);
+        let most = u64::from(u32::MAX);
+        let huge = format!("matmul/f32/m={most},n={most},k={most}");
+        let mut huge = Plan { cases: vec![planned(&huge, &["cpu/plain"])] };
+        assert_eq!(leave_out_slow(&mut huge, SLOW, |_| false), 0, "it is refused, and says so");
         let [all, named] = [all, named].map(|plan| [plan]);
         assert!(plans(&named, None) > plans(&all, None) + Duration::from_secs(60));
         assert!(plans(&all, Some(SLOW)) > plans(&all, None));

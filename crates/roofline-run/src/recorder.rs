@@ -22,9 +22,10 @@ pub struct Recorder<'a> {
     /// The rows that were asked for; probes of limits come beside them.
     planned: BTreeSet<String>,
     bar: ProgressBar,
-    start: Instant,
+    /// When the run began, of which the plan may be a part.
+    pub start: Instant,
     /// When somebody without a terminal was last told how far it is.
-    told: Instant,
+    pub told: Instant,
     /// The command that shows a row again, where it is not the conductor's.
     pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
     pub records: Vec<Record>,

@@ -79,17 +79,20 @@ impl Request<'_> {
         };
         let facts = RunFacts { run: run.id.clone(), machine: self.machine.fingerprint() };
         let start = Instant::now();
+        let mut told = start;
         let (finish, kept) = (Ok(Finish::Complete), Ok(()));
         let mut outcome = Outcome { run, records, finish, finished: 0, kept };
         for plan in self.plans {
             let mut recorder = Recorder::new(&store, &facts.run, plan, std::mem::take(&mut outcome.records));
             recorder.reproduce = self.reproduce;
+            (recorder.start, recorder.told) = (start, told);
             let rest = plan.without(&recorder.records);
             // The time of the run is that of all its plans.
             let total_budget = self.options.total_budget.map(|budget| budget.saturating_sub(start.elapsed()));
             let options = Options { total_budget, ..self.options.clone() };
             outcome.finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
             recorder.finish();
+            told = recorder.told;
             outcome.finished += recorder.finished();
             outcome.kept = recorder.confirm();
             outcome.records = recorder.records;

@@ -43,7 +43,7 @@ pub fn selection(select: &Select, how: &How) -> Result<Selection, Problem> {
     if left_out > 0 {
         let few = picked.len();
         tell(&format!(
-            "`--quick` takes {few} of {all} cases, at most {A_FEW} of each group; without it all are taken"
+            "`--quick` takes {few} of {all} cases, at most {A_FEW} shapes of each group; without it all are taken"
         ));
     }
     let turns = if how.total_budget.is_some() { turns(&picked) } else { BTreeMap::new() };
@@ -52,24 +52,34 @@ pub fn selection(select: &Select, how: &How) -> Result<Selection, Problem> {
     Ok(Selection { cases, left_out, turns })
 }
 
-/// Most cases of a group that a quick run takes.
-const A_FEW: usize = 8;
+/// Most shapes of a group that a quick run takes, each at all its numbers of threads.
+const A_FEW: usize = 6;
 
-/// Cases of no group, and of each group a few, spread over it.
+/// Cases of no group, and of each group those of a few shapes, spread over it.
 fn a_few(picked: Vec<Picked>) -> Vec<Picked> {
-    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
-    for group in picked.iter().filter_map(|picked| picked.group.clone()) {
-        *sizes.entry(group).or_default() += 1;
+    let shape = |case: &Case| Case { threads: 1, ..case.clone() }.to_string();
+    let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Picked { case, group } in &picked {
+        let Some(group) = group else { continue };
+        let shapes = groups.entry(group.clone()).or_default();
+        let shape = shape(case);
+        if !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
     }
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut is_taken = |picked: &Picked| {
-        let Some(group) = &picked.group else { return true };
-        let (size, place) = (sizes[group], seen.entry(group.clone()).or_default());
-        *place += 1;
-        // One more whole step than at the case before.
-        *place * A_FEW / size.max(A_FEW) > (*place - 1) * A_FEW / size.max(A_FEW)
+    for shapes in groups.values_mut() {
+        let all = shapes.len().max(A_FEW);
+        let mut place = 0;
+        shapes.retain(|_| {
+            place += 1;
+            // One more whole step than at the shape before.
+            place * A_FEW / all > (place - 1) * A_FEW / all
+        });
+    }
+    let is_taken = |Picked { case, group }: &Picked| {
+        group.as_ref().is_none_or(|group| groups[group].contains(&shape(case)))
     };
-    picked.into_iter().filter(|picked| is_taken(picked)).collect()
+    picked.into_iter().filter(is_taken).collect()
 }
 
 /// The first case of every group has the first turn, and so on.
@@ -119,6 +129,7 @@ fn pick(select: &Select) -> Result<Vec<Picked>, Problem> {
                 if forms.is_empty() || forms.contains(&(block.operation.name, block.variant)) {
                     let cases = expand(&block)?.into_iter();
                     picked.extend(cases.map(|case| Picked { case, group: block.group.clone() }));
+                    check_count(&picked)?;
                 }
             }
         }
@@ -129,17 +140,23 @@ fn pick(select: &Select) -> Result<Vec<Picked>, Problem> {
             picked.extend(cases.map(|case| Picked { case, group: None }));
         }
     }
-    if picked.len() > MAX_CASES {
-        return Err(Problem::usage(
-            format!("{} cases are selected", picked.len()),
-            format!("{MAX_CASES} is the most"),
-        ));
-    }
+    check_count(&picked)?;
     let mut picked = options.narrow(picked);
     for text in &select.param {
         picked = with_param(text, picked)?;
+        check_count(&picked)?;
     }
+    let mut seen = BTreeSet::new();
+    picked.retain(|picked| seen.insert(picked.case.to_string()));
     Ok(picked)
+}
+
+fn check_count(picked: &[Picked]) -> Result<(), Problem> {
+    let count = picked.len();
+    if count <= MAX_CASES {
+        return Ok(());
+    }
+    Err(Problem::usage(format!("{count} cases are selected"), format!("{MAX_CASES} is the most")))
 }
 
 /// The blocks of a suite that are of the groups and the class of sizes that are asked for.
@@ -357,8 +374,6 @@ impl Options {
             let with = |threads| Picked { case: Case { threads, ..case.clone() }, group: group.clone() };
             narrowed.extend(threads.into_iter().map(with));
         }
-        let mut seen = BTreeSet::new();
-        narrowed.retain(|picked| seen.insert(picked.case.to_string()));
         narrowed
     }
 }

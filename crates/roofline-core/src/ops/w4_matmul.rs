@@ -22,7 +22,7 @@ pub const OPERATION: Operation = Operation {
     about: "Y = X · Wᵀ, weights of four bits with a scale and a zero point for each group along k",
     variants: &[Variant {
         name: "",
-        about: "pairs of codes q[n,k/2], scales s[n,groups], zero points z[n,groups]",
+        about: "pairs of codes q[n,⌈k/2⌉], scales s[n,groups], zero points z[n,groups]",
     }],
     axes: &[M, N, Axis::new("group", "codes along k that share a scale and a zero point").usually(128), K],
     params: &[],

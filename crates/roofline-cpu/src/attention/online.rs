@@ -13,9 +13,10 @@ pub(crate) fn attend_one<T: Scalar>(
 ) {
     let (zero, dim) = (T::Wide::of(0.0), q.len());
     // A sum of powers and the mean so far, both below the largest product so far.
-    let (mut largest, mut sum) = (T::Wide::neg_infinity(), zero);
+    let (mut largest, mut sum, mut is_alone) = (T::Wide::neg_infinity(), zero, true);
     mean.fill(zero);
     for key in firsts {
+        is_alone = false;
         let products = q.iter().zip(&k[key..][..dim]).map(|(q, k)| q.wide() * k.wide());
         let score = products.sum::<T::Wide>() * scale;
         if score > largest {
@@ -29,6 +30,6 @@ pub(crate) fn attend_one<T: Scalar>(
         mean.iter_mut().zip(&v[key..][..dim]).for_each(|(mean, v)| *mean += power * v.wide());
     }
     for (y, mean) in y.iter_mut().zip(mean.iter()) {
-        *y = T::narrow(if sum > zero { *mean / sum } else { zero });
+        *y = T::narrow(if is_alone { zero } else { *mean / sum });
     }
 }

@@ -6,7 +6,7 @@ use crate::{house, places};
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers::ask;
-use roofline_conductor::plan::{Plan, is_limit};
+use roofline_conductor::plan::{Plan, PlannedCase, is_limit};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_core::protocol::Hello;
@@ -14,6 +14,7 @@ use roofline_core::record::{Record, Status};
 use roofline_run::artefact::{Artefact, Kind, Tools};
 use roofline_run::baseline::{self, Baseline, Kept, Shelf, Unusable};
 use roofline_run::{Lineup, has_failure, now};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What starts runners, from this binary.
@@ -144,6 +145,14 @@ pub fn beside(
             .map_err(|why| damaged(name, &why))?;
         plans.extend(lineup.pairs(&cases, &called, &side.key, &patterns));
     }
+    // Rows that were left out of a case do not come back with it.
+    let is_planned = |planned: &PlannedCase| {
+        let own = plan.cases.iter().filter(|own| own.case == planned.case).flat_map(|own| &own.rows);
+        let own: BTreeSet<&str> = own.map(|row| row.implementation.as_str()).collect();
+        planned.rows.iter().any(|row| own.contains(row.implementation.as_str()))
+    };
+    plans.iter_mut().for_each(|plan| plan.cases.retain(is_planned));
+    plans.retain(|plan| plan.rows() > 0);
     if plans.is_empty() {
         let has: Vec<String> = baseline.runners.iter().map(|kept| format!("`{}`", kept.runner)).collect();
         let why = format!("baseline `{name}` has nothing of what is selected");

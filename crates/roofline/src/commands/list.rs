@@ -1,6 +1,6 @@
 //! `roofline list`: what there is. Starts no runner.
 
-use crate::args::{List, What};
+use crate::args::{List, Select, What};
 use crate::commands::offers;
 use crate::error::Problem;
 use crate::{places, select};
@@ -29,8 +29,8 @@ pub fn run(args: &List) -> Result<ExitCode, Problem> {
         What::Ops => operations(&select::forms(&names)?),
         What::Implementations => implementations(args, &select::forms(&names)?)?,
         What::Suites => suites(),
-        What::Groups => parts(|block| block.group.as_deref()),
-        What::Sizes => parts(|block| block.size.as_deref()),
+        What::Groups => parts(&args.select, |block| block.group.as_deref())?,
+        What::Sizes => parts(&args.select, |block| block.size.as_deref())?,
         What::Cases => {
             let cases = select::cases(&args.select)?;
             if cases.is_empty() {
@@ -179,10 +179,23 @@ fn count<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> usize {
 }
 
 /// The parts of suites that `--group` or `--size` names, in the order of the suite, with their operations.
-fn parts(of: fn(&Block) -> Option<&str>) -> String {
+fn parts(select: &Select, of: fn(&Block) -> Option<&str>) -> Result<String, Problem> {
+    if !(Select { suite: None, ..select.clone() }).is_whole() {
+        let hint = "leave the other options out, or ask `roofline list cases` with them";
+        return Err(Problem::usage("of all that selects, only `--suite` does here", hint));
+    }
     let mut text = String::new();
     for (suite, path) in places::suites() {
-        let blocks = places::read_suite(&path).map(|suite| suite.blocks).unwrap_or_default();
+        if select.suite.as_ref().is_some_and(|wanted| *wanted != suite) {
+            continue;
+        }
+        let blocks = match places::read_suite(&path) {
+            Ok(suite) => suite.blocks,
+            Err(problem) => {
+                let _ = writeln!(text, "{suite:<12} {problem}");
+                continue;
+            }
+        };
         let mut names: Vec<&str> = Vec::new();
         for name in blocks.iter().filter_map(of) {
             if !names.contains(&name) {
@@ -197,5 +210,10 @@ fn parts(of: fn(&Block) -> Option<&str>) -> String {
             let _ = writeln!(text, "{suite:<12} {name:<12} {:>4} cases  {forms}", count(own));
         }
     }
-    text
+    if text.is_empty() {
+        let why = select.suite.as_ref().map(|suite| format!("the suite `{suite}` has none"));
+        let why = why.unwrap_or_else(|| "no suite has any".to_owned());
+        return Err(Problem::nothing(why, "`roofline list suites` shows what there is"));
+    }
+    Ok(text)
 }

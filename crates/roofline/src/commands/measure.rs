@@ -32,8 +32,7 @@ pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
 /// Goes on with the latest run by its own command line; only where and how to print, and how long the run
 /// may take from now on, are taken anew.
 fn resume(args: &Measure) -> Result<ExitCode, Problem> {
-    if args.select.words().next().is_some() || args.select.suite.is_some() || !args.implementation.is_empty()
-    {
+    if !args.select.is_whole() || args.select.suite.is_some() || !args.implementation.is_empty() {
         let hint = "leave the selection out: the run that is resumed has its own";
         return Err(Problem::usage("`--resume` goes on with a run as it was begun", hint));
     }

@@ -89,6 +89,7 @@ impl Take<'_> {
         let rows: usize = self.plans.iter().map(Plan::rows).sum();
         let options = self.options()?;
         let forecast = forecast::plans(&self.plans, self.budget);
+        let forecast = self.how.total_budget.map_or(forecast, |budget| budget.min(forecast));
         if forecast > WORTH_SAYING && self.past.is_none() {
             tell(&format!("{rows} rows, about {}", roughly(forecast)));
         }

@@ -15,8 +15,8 @@ const CASES: &str = "matmul/f32/m=7,n=31,k=129 matmul/f32/m=129,n=7,k=31/threads
     add/f32/rows=1,cols=1 add/bf16/rows=7,cols=31 add/f64/rows=129,cols=129/threads=2 \
     softmax/f32/rows=31,cols=129/threads=2 softmax/bf16/rows=7,cols=31 softmax/f64/rows=1,cols=1 \
     rms-norm/f32/rows=129,cols=129/threads=2 fft/f32/batch=3,n=100 fft/f64/n=1009/threads=2 fft.inverse/f32/n=31 \
-    fft.real/f64/n=100 fft.real/f32/n=7 fft.real-inverse/f32/n=64 fft.real-inverse/f64/n=31 \
-    fft2/f32/rows=12,cols=20/threads=2 fft2.inverse/f64/rows=31,cols=7 spmv/f32/rows=129,cols=7,nnz=31 \
+    fft.real/f64/n=100 fft.real/f32/batch=3,n=7 fft.real-inverse/f32/n=64 fft.real-inverse/f64/batch=3,n=31 \
+    fft2/f32/rows=12,cols=20/threads=2 fft2.inverse/f64/batch=3,rows=31,cols=7 spmv/f32/rows=129,cols=7,nnz=31 \
     spmm/f64/rows=7,cols=31,nnz=129,n=9";
 
 fn folder(name: &str) -> PathBuf {

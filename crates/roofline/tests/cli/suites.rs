@@ -235,6 +235,7 @@ fn parts_of_a_suite_are_named_or_mistakes() {
         ("list cases --size small", "`roofline list sizes`"),
         ("list cases add/f32/rows=1,cols=8 --group rope", "or `--group`"),
         ("list groups add", "leave it out"),
+        ("list groups --group rope", "only `--suite`"),
     ] {
         let outcome = scene.call(command).exits(2);
         assert!(outcome.stderr.contains(words), "{command}: {}", outcome.stderr);
@@ -253,9 +254,9 @@ fn quick_runs_take_a_few_of_each_group() {
     let parts = [block("add", "group = 'a'"), block("mul", "group = 'b'"), block("sub", "")];
     scene.write("mine.toml", &parts.concat());
     let plan = scene.call_with_store("run --suite mine.toml -i cpu/plain --fast --dry-run").exits(0);
-    assert!(plan.stderr.contains("takes 36 of 60 cases, at most 8 of each group"), "{}", plan.stderr);
+    assert!(plan.stderr.contains("takes 32 of 60 cases, at most 6 shapes of each group"), "{}", plan.stderr);
     let count = |operation: &str| plan.stdout.matches(&format!("{operation}/f32/")).count();
-    assert_eq!([count("add"), count("mul"), count("sub")], [8, 8, 20], "{}", plan.stdout);
+    assert_eq!([count("add"), count("mul"), count("sub")], [6, 6, 20], "{}", plan.stdout);
     let all =
         scene.call_with_store("run --suite mine.toml -i cpu/plain --total-budget 1min --dry-run").exits(0);
     let order: Vec<&str> = all.stdout.lines().filter_map(|line| line.split("/f32/").next()).collect();

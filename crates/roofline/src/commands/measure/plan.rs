@@ -60,19 +60,27 @@ pub fn plan(args: &Measure, targets: &[Target], may_ask: Option<Limits>) -> Resu
     if plan.rows() == 0 {
         return Err(nothing_selected(args, &forms, &lineup.offers));
     }
-    leave_out_slow(&mut plan, &patterns, args.how.quick)?;
+    let is_named = |name: &str| {
+        let is_hub = |hub: &String| names(hub, name);
+        patterns.iter().any(|pattern| pattern == name) || args.against.as_ref().is_some_and(is_hub)
+    };
+    let slow = leave_out_slow(&mut plan, args.how.quick, is_named)?;
     check_against(args, &plan)?;
     check_twins(&plan)?;
-    Ok(Planned { lineup, plan, turns, is_whole: args.select.is_whole() && left_out == 0 })
+    let is_whole = args.select.is_whole() && targets.is_empty() && left_out + slow == 0;
+    Ok(Planned { lineup, plan, turns, is_whole })
 }
 
-/// Leaves out rows of plain kernels whose launches would take too long, and says so.
-fn leave_out_slow(plan: &mut Plan, patterns: &[String], is_quick: bool) -> Result<(), Problem> {
+/// Leaves out rows of plain kernels whose launches would take too long, and says so; answers with how many.
+fn leave_out_slow(
+    plan: &mut Plan,
+    is_quick: bool,
+    is_named: impl Fn(&str) -> bool,
+) -> Result<usize, Problem> {
     let longest = if is_quick { forecast::SLOW_IF_QUICK } else { forecast::SLOW };
-    let is_named = |name: &str| patterns.iter().any(|pattern| pattern == name);
     let count = forecast::leave_out_slow(plan, longest, is_named);
     if count == 0 {
-        return Ok(());
+        return Ok(0);
     }
     let why =
         format!("{count} rows of plain kernels whose launches would take over {} each", roughly(longest));
@@ -82,8 +90,8 @@ fn leave_out_slow(plan: &mut Plan, patterns: &[String], is_quick: bool) -> Resul
             "name them: `-i cpu/plain,cpu/parallel`",
         ));
     }
-    tell(&format!("{why} are left out; name a kernel, as in `-i cpu/plain`, to have its rows"));
-    Ok(())
+    tell(&format!("{why} are left out; `-i 'cpu/*,cpu/plain'` has them too"));
+    Ok(count)
 }
 
 /// The places of runners, with that of the provider that rows are compared with.
