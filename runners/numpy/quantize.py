@@ -155,3 +155,68 @@ def w4_matmul(job: Job):
         np.copyto(y, sums, casting="same_kind")
 
     return run
+
+
+# What three bits of a magnitude of fp4-e2m1 stand for, then the same below zero; and what lies in the middle of two.
+FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], np.float32)
+MIDDLES = np.array([0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5], np.float32)
+
+
+@offer("take", "mx-dequantize.fp4", ["f32"])
+def mx_dequantize_fp4(job: Job):
+    """numpy.take from a table of the sixteen numbers, numpy.ldexp by the exponents of blocks."""
+    q, s, y = job.arrays()
+    pairs, bytes_of_scales = q.view(np.uint8), s.view(np.uint8)
+    codes, places = scratch(job, (*q.shape, 2), np.uint8), np.arange(y.shape[1]) // BLOCK
+    exponents, unknown = scratch(job, s.shape, np.int32), scratch(job, s.shape, np.bool_)
+    numbers, spread = scratch(job, codes.shape, np.float32), scratch(job, y.shape, np.int32)
+    flat = numbers.reshape(len(q), -1)[:, : y.shape[1]]
+
+    def run():
+        np.bitwise_and(pairs, 15, out=codes[..., 0])
+        np.right_shift(pairs, 4, out=codes[..., 1])
+        np.take(FP4, codes, out=numbers, mode="clip")
+        np.subtract(bytes_of_scales, np.int32(127), out=exponents)
+        np.take(exponents, places, axis=1, out=spread, mode="clip")
+        np.ldexp(flat, spread, out=y)
+        # The last byte stands for no number.
+        np.equal(bytes_of_scales, 255, out=unknown)
+        if unknown.any():
+            y[unknown[:, places]] = np.nan
+
+    return run
+
+
+@offer("frexp", "mx-quantize.fp4", ["f32", "f16"])
+def mx_quantize_fp4(job: Job):
+    """numpy.frexp of the largest magnitude of each block, numpy.ldexp, and a comparison with each middle of two codes."""
+    x, q, s = job.arrays()
+    rows, cols = x.shape
+    blocks = scratch(job, (rows, s.shape[1], BLOCK), np.float32)
+    given = blocks.reshape(rows, -1)[:, :cols]
+    magnitudes, is_passed = scratch(job, blocks.shape, np.float32), scratch(job, blocks.shape, np.bool_)
+    largest, fractions = (scratch(job, (rows, s.shape[1], 1), np.float32) for _ in range(2))
+    exponents, codes = scratch(job, largest.shape, np.int32), scratch(job, blocks.shape, np.uint8)
+    pairs = codes.reshape(rows, -1, 2)[:, : q.shape[1]]
+
+    def run():
+        np.copyto(given, x)
+        np.abs(blocks, out=magnitudes)
+        np.max(magnitudes, axis=2, keepdims=True, out=largest)
+        # Fractions are from a half to one, so that an exponent is one more than that of the number.
+        np.frexp(largest, out=(fractions, exponents))
+        np.subtract(exponents, 1 + 2, out=exponents)
+        np.clip(exponents, -127, 127, out=exponents)
+        np.copyto(exponents, -127, where=largest == 0)
+        np.add(exponents[..., 0], 127, out=s.view(np.uint8), casting="unsafe")
+        np.negative(exponents, out=exponents)
+        np.ldexp(magnitudes, exponents, out=magnitudes)
+        np.multiply(np.signbit(blocks, out=is_passed), np.uint8(8), out=codes)
+        for code, middle in enumerate(MIDDLES):
+            # In the middle of two the upper one is even where the lower one is odd.
+            (np.greater_equal if code % 2 else np.greater)(magnitudes, middle, out=is_passed)
+            np.add(codes, is_passed, out=codes)
+        np.left_shift(pairs[..., 1], 4, out=q.view(np.uint8))
+        np.bitwise_or(q.view(np.uint8), pairs[..., 0], out=q.view(np.uint8))
+
+    return run

@@ -193,14 +193,123 @@ def w4_product(x, q, s, z, group: int):
     return x @ ((codes - zeros) * scales).t()
 
 
-for operation, product, dtypes, sizes in [
-    ("q4k-matmul", q4k_product, ["f32"], ()),
-    ("w4-matmul", w4_product, ["w4a16-f16", "w4a16"], ["group"]),
+# Compiled, groups and pairs that are not whole give numbers that are nobody's here too.
+for operation, product, dtypes, sizes, whole in [
+    ("q4k-matmul", q4k_product, ["f32"], (), ""),
+    ("w4-matmul", w4_product, ["w4a16-f16", "w4a16"], ["group"], "k % group == 0, k % 2 == 0"),
 ]:
-    for way, about, prepare in [
-        ("formula", product.__doc__, step_by_step(product, sizes)),
-        ("compile", f"torch.compile of the same: {product.__doc__}", compiled(product, sizes)),
+    for way, about, prepare, requires in [
+        ("formula", product.__doc__, step_by_step(product, sizes), ""),
+        ("compile", f"torch.compile of the same: {product.__doc__}", compiled(product, sizes), whole),
     ]:
         runner.implementation(
-            f"torch/{way}", operation=operation, dtypes=dtypes, about=about, parallel=True, devices=ANYWHERE
+            f"torch/{way}",
+            operation=operation,
+            dtypes=dtypes,
+            about=about,
+            parallel=True,
+            devices=ANYWHERE,
+            requires=requires,
         )(prepare)
+
+
+# What three bits of a magnitude of fp4-e2m1 stand for, and what lies in the middle of two.
+MAGNITUDES, MIDDLES = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0], [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0]
+NV_BLOCK = 16
+
+
+def fp4_codes(x):
+    """The nearest codes of four bits, ties to even."""
+    magnitudes = x.abs()
+    passed = (magnitudes >= middle if code % 2 else magnitudes > middle for code, middle in enumerate(MIDDLES))
+    return sum(passed, torch.signbit(x).to(torch.uint8) * 8).to(torch.uint8)
+
+
+def in_pairs(codes, cols: int):
+    """Two neighbours of a row in a byte."""
+    pairs = codes.view(codes.shape[0], -1, 2)[:, : (cols + 1) // 2]
+    return (pairs[..., 0] | pairs[..., 1] << 4).view(torch.int8)
+
+
+def from_pairs(q, cols: int):
+    """The numbers of two neighbours in a byte."""
+    pairs = q.view(torch.uint8)
+    codes = torch.stack([pairs & 15, pairs >> 4], 2).view(q.shape[0], -1)[:, :cols]
+    numbers = torch.tensor(MAGNITUDES + [-magnitude for magnitude in MAGNITUDES], device=q.device)
+    return numbers[codes.int()]
+
+
+def powers(blocks, exponent: int):
+    """Exponents that take the largest magnitude of a block below 2 to the one after `exponent`, and at least -127."""
+    largest = blocks.abs().amax(-1)
+    # Fractions are from a half to one, so that an exponent is one more than that of the number.
+    exponents = (torch.frexp(largest).exponent - 1 - exponent).clamp(-127, 127)
+    return torch.where(largest == 0, -127, exponents)
+
+
+def as_bytes(exponents):
+    """Bytes of powers of two."""
+    return (exponents + 127).to(torch.uint8).view(torch.int8)
+
+
+def mx_quantize(x):
+    """amax and its exponent from torch.frexp, torch.ldexp, torch.clamp and a conversion."""
+    rows, cols = x.shape
+    blocks = groups(x, BLOCK)
+    exponents = powers(blocks, 8)
+    q = torch.ldexp(blocks, -exponents[..., None]).clamp(-448, 448).to(torch.float8_e4m3fn)
+    return q.view(torch.uint8).view(rows, -1)[:, :cols].view(torch.float8_e4m3fn), as_bytes(exponents)
+
+
+def mx_quantize_fp4(x):
+    """amax and its exponent from torch.frexp, torch.ldexp, and a comparison with each middle of two codes."""
+    blocks = groups(x, BLOCK)
+    exponents = powers(blocks, 2)
+    return in_pairs(fp4_codes(torch.ldexp(blocks, -exponents[..., None])), x.shape[1]), as_bytes(exponents)
+
+
+def nvfp4_quantize(x, t):
+    """amax over 6, in fp8 over the scale of the tensor, a quotient, and a comparison with each middle of two codes."""
+    blocks = groups(x, NV_BLOCK)
+    s = (blocks.abs().amax(-1) / 6 / t).clamp(max=448).to(torch.float8_e4m3fn)
+    by = (s.float() * t)[..., None]
+    codes = torch.where(by == 0, 0, fp4_codes(blocks / by)).to(torch.uint8)
+    return in_pairs(codes, x.shape[1]), s
+
+
+def to_powers(s):
+    """What bytes of powers of two stand for."""
+    return s.view(torch.float8_e8m0fnu).float()
+
+
+def mx_dequantize(q, s):
+    """torch.mul of codes and powers of two in f32."""
+    return q.float() * to_powers(s).repeat_interleave(BLOCK, 1)[:, : q.shape[1]]
+
+
+def mx_dequantize_fp4(q, s, cols: int):
+    """Numbers from a table, torch.mul by powers of two in f32."""
+    return from_pairs(q, cols) * to_powers(s).repeat_interleave(BLOCK, 1)[:, :cols]
+
+
+def nvfp4_dequantize(q, s, t, cols: int):
+    """Numbers from a table, torch.mul by their scales and by that of the tensor in f32."""
+    return from_pairs(q, cols) * s.float().repeat_interleave(NV_BLOCK, 1)[:, :cols] * t
+
+
+for operation, function, dtypes, sizes in [
+    ("mx-quantize", mx_quantize, TYPES, ()),
+    ("mx-quantize.fp4", mx_quantize_fp4, TYPES, ()),
+    ("mx-quantize.nvfp4", nvfp4_quantize, TYPES, ()),
+    ("mx-dequantize", mx_dequantize, ["f32", "bf16"], ()),
+    ("mx-dequantize.fp4", mx_dequantize_fp4, ["f32", "bf16"], ["cols"]),
+    ("mx-dequantize.nvfp4", nvfp4_dequantize, ["f32", "bf16"], ["cols"]),
+]:
+    runner.implementation(
+        "torch/formula",
+        operation=operation,
+        dtypes=dtypes,
+        about=f"{function.__doc__[:-1]}, a function of torch for each step, in f32",
+        parallel=True,
+        devices=ANYWHERE,
+    )(step_by_step(function, sizes))

@@ -121,7 +121,7 @@ pub fn power_of_two(k: i32) -> f64 {
 }
 
 /// Exponent of a finite, non-zero number as if it were normal.
-fn exponent_of(x: f64) -> i32 {
+pub fn exponent_of(x: f64) -> i32 {
     let biased = (x.to_bits() >> 52 & 0x7ff) as i32;
     if biased == 0 {
         let mantissa = x.to_bits() & ((1 << 52) - 1);

@@ -49,6 +49,8 @@ pub mod mean;
 pub mod moe_combine;
 pub mod mse;
 pub mod mul;
+pub mod mx_dequantize;
+pub mod mx_quantize;
 pub mod negate;
 pub mod paged_attention;
 pub mod permute;
@@ -165,6 +167,8 @@ pub const OPERATIONS: &[&Operation] = &[
     &quantize::OPERATION,
     &quantize_fp8::OPERATION,
     &dequantize::OPERATION,
+    &mx_quantize::OPERATION,
+    &mx_dequantize::OPERATION,
     &rnn::OPERATION,
     &lstm::OPERATION,
     &gru::OPERATION,

@@ -42,6 +42,8 @@ pub enum Content {
     Offsets { total: u64 },
     /// Factors of blocks: powers of two around 1, with all their digits.
     Scales,
+    /// Factors of blocks as bytes: of 2ᵉ the byte e + 127.
+    Powers,
     /// Bytes of blocks, so many each: so many scales in f16, of no sign and finite, low byte first, and codes.
     ScaledBlocks { bytes: usize, scales: usize },
     /// Any number that the type has, as the start of random ones.
@@ -231,6 +233,8 @@ impl Tensor {
                     old * 4.0
                 }
             }
+            // Four more or less in the exponent, and never the last byte.
+            Content::Powers => f64::from(old as i8 ^ 4),
             // Another code in either half of it, whichever byte of a block it is: the high one of a finite scale too.
             Content::ScaledBlocks { .. } => {
                 let (old, bits) = (old as i8 as u8, bits as u8);
@@ -254,11 +258,17 @@ impl Tensor {
             Content::Within { low, high } => Some(low + unit(bits) * (high - low)),
             Content::Indices { below, .. } => Some((bits % below.max(1)) as f64),
             Content::Scales => Some(0.5 + unit(bits)),
+            Content::Powers => Some(power(bits)),
             Content::ScaledBlocks { .. } => Some((bits % 64) as f64),
             Content::Seed => Some((bits >> 33) as f64),
             Content::Offsets { .. } | Content::Order { .. } => None,
         }
     }
+}
+
+/// The byte of a power of two around 1, as a signed one, from random bits.
+pub(crate) fn power(bits: u64) -> f64 {
+    f64::from((119 + (bits % 16) as u8) as i8)
 }
 
 /// In [0, 1).

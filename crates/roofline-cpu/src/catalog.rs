@@ -166,6 +166,8 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::cross_entropy::LADDER,
     crate::cross_entropy_prob::LADDER,
     crate::dequantize::LADDER,
+    crate::mx_quantize::LADDER,
+    crate::mx_dequantize::LADDER,
     crate::div::LADDER,
     crate::div_scalar::LADDER,
     crate::dot::LADDER,

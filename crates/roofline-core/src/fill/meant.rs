@@ -4,7 +4,7 @@
 
 use super::{Fill, Filling};
 use crate::format::power_of_two;
-use crate::tensor::Content;
+use crate::tensor::{Content, power};
 
 /// Of the elements that may stand for none or be masked, one in so many does.
 const NONES: u64 = 8;
@@ -46,6 +46,9 @@ impl Filling {
                 let exponent = if at_an_end { (bits & 15) as i32 - 8 } else { 0 };
                 Some((0.5 + unit) * power_of_two(exponent))
             }
+            // At the extreme the least of all, or one that is far from the largest number times any code.
+            Content::Powers if at_an_end => Some(if bits & 1 == 0 { 0.0 } else { f64::from(191u8 as i8) }),
+            Content::Powers => Some(power(bits)),
             Content::ScaledBlocks { bytes, scales } => {
                 let place = index % bytes;
                 let is_high = place % 2 == 1 && place < 2 * scales;
@@ -192,6 +195,10 @@ mod tests {
             let within = values(*fill, Content::Within { low: 0.01, high: 10.0 }, 500);
             assert!(within.iter().all(|x| (0.0099..=10.0).contains(x)), "{fill}");
             assert!(values(*fill, Content::Scales, 100).iter().all(|x| *x > 0.0 && *x < 400.0), "{fill}");
+            let powers = values(*fill, Content::Powers, 100);
+            let exponents = powers.iter().map(|byte| i32::from(*byte as i8 as u8) - 127);
+            assert!(exponents.clone().all(|e| (-127..65).contains(&e)), "{fill}");
+            assert!(exponents.max() > Some(0) && powers.iter().any(|byte| *byte >= 0.0), "{fill}");
             // Scales that are finite and of no sign, whatever their low bytes.
             for scales in [1, 2] {
                 let blocks = values(*fill, Content::ScaledBlocks { bytes: 34, scales }, 340);

@@ -59,7 +59,7 @@ const RIGHT: How = How {
 };
 
 /// The number of the type next to x towards zero.
-fn cut(x: f64) -> f64 {
+pub(super) fn cut(x: f64) -> f64 {
     let nearest = FP8_E4M3.round(x.clamp(-448.0, 448.0));
     if nearest.abs() <= x.abs() {
         return nearest;

@@ -124,6 +124,11 @@ impl<'a> All<'a> {
         self.steps.constant(value)
     }
 
+    /// A number that kernels may have so far off.
+    pub fn within(&self, value: f64, error: f64) -> Number<'a> {
+        self.steps.within(value, error)
+    }
+
     pub fn sum(&self, terms: impl Iterator<Item = Number<'a>>) -> Number<'a> {
         self.steps.sum(terms)
     }
