@@ -332,6 +332,17 @@ def quantize_fp8_block(x, block: int = 128):
     return q.reshape(rows, -1)[:, :cols], s
 
 
+def swiglu_quantize(quantizer, gate, up):
+    """jax.nn.silu, a product, and the steps of quantize."""
+    return quantizer(jax.nn.silu(gate) * up)
+
+
+def add_rms_norm_quantize(quantizer, x, r, w, eps):
+    """The steps of add-rms-norm, and those of quantize."""
+    h, y = add_rms_norm(x, r, w, eps)
+    return h, *quantizer(y)
+
+
 def dequantize(q, s):
     """Codes as f32 times their scales."""
     return q.astype(jnp.float32) * s[:, None]
@@ -342,9 +353,14 @@ for form, formula in {
     "quantize.tensor": quantize_tensor,
     "quantize-fp8": quantize_fp8,
     "quantize-fp8.block": quantize_fp8_block,
+    "swiglu-quantize": partial(swiglu_quantize, quantize),
+    "swiglu-quantize.fp8": partial(swiglu_quantize, quantize_fp8),
     "dequantize dequantize.tensor": dequantize,
 }.items():
     offer(form, formula, ["f32", "f16", "bf16"])
+for form, quantizer in {"": quantize, ".fp8": quantize_fp8}.items():
+    formula = partial(add_rms_norm_quantize, quantizer)
+    offer(f"add-rms-norm-quantize{form}", formula, ["f32", "f16", "bf16"], params=["eps"])
 
 
 def spread(scales, block: int, shape):

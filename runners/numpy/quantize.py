@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 from common import Job, offer, scratch, scratch_like
+from norms import root_mean_square
 
 # Codes of a block of GGML's Q8_0 and Q4_0, which begins with two bytes of a scale in f16.
 BLOCK = 32
@@ -15,6 +16,11 @@ BLOCK = 32
 def quantize(job: Job):
     """numpy.max of numpy.abs, a quotient, numpy.rint."""
     x, q, s = job.arrays()
+    return quantized(job, x, q, s)
+
+
+def quantized(job: Job, x: np.ndarray, q: np.ndarray, s: np.ndarray):
+    """Codes and scales of x."""
     wide = scratch_like(job, x, np.float32)
     # One scale for all, or a column of them beside the rows.
     scales, axis = (s.reshape(1, 1), None) if job.variant == "tensor" else (s.reshape(-1, 1), 1)
@@ -30,6 +36,40 @@ def quantize(job: Job):
         np.rint(wide, out=wide)
         np.clip(wide, -127, 127, out=wide)
         np.copyto(q, wide, casting="unsafe")
+
+    return run
+
+
+# The sum of f16 is written before its norm is taken.
+@offer("ufunc", "add-rms-norm-quantize", ["f32", "f16+p16"], params=["eps"])
+def add_rms_norm_quantize(job: Job):
+    """numpy.add, the steps of rms-norm, and those of quantize."""
+    x, r, w, h, q, s = job.arrays()
+    y = scratch(job, x.shape, np.float32)
+    norm, codes = root_mean_square(job, h, w, y), quantized(job, y, q, s)
+
+    def run():
+        np.add(x, r, out=h)
+        norm()
+        codes()
+
+    return run
+
+
+@offer("ufunc", "swiglu-quantize", ["f32", "f16"])
+def swiglu_quantize(job: Job):
+    """x / (1 + exp(-x)), a product, and the steps of quantize."""
+    gate, up, q, s = job.arrays()
+    y = scratch(job, gate.shape, np.float32)
+    codes = quantized(job, y, q, s)
+
+    def run():
+        np.negative(gate, out=y)
+        np.exp(y, out=y)
+        np.add(y, 1, out=y)
+        np.divide(gate, y, out=y)
+        np.multiply(y, up, out=y)
+        codes()
 
     return run
 

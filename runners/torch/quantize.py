@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from common import ANYWHERE, runner
-from offers import compiled, step_by_step
+from functions import normalise, of_the_sum
+from offers import compiled, named, step_by_step
 
 TYPES = ["f32", "bf16", "f16"]
 # Elements that share a scale in the forms of blocks.
@@ -54,6 +57,17 @@ def quantize_fp8_block(x):
     return q.view(torch.uint8).view(rows, -1)[:, :cols].view(torch.float8_e4m3fn), s
 
 
+def swiglu_quantize(quantizer, gate, up):
+    """torch.nn.functional.silu, torch.mul and the steps of quantize."""
+    return quantizer(torch.nn.functional.silu(gate) * up)
+
+
+def add_rms_norm_quantize(quantizer, x, r, w, eps):
+    """The steps of add-rms-norm and those of quantize."""
+    h, y = of_the_sum(normalise, x, r, w, eps)
+    return h, *quantizer(y)
+
+
 def dequantize(q, s):
     """torch.mul of codes and scales in f32."""
     return q.float() * s[:, None]
@@ -73,13 +87,18 @@ for operation, function in {
     "quantize.tensor": quantize_tensor,
     "quantize-fp8": quantize_fp8,
     "quantize-fp8.block": quantize_fp8_block,
+    "swiglu-quantize": partial(swiglu_quantize, quantize),
+    "swiglu-quantize.fp8": partial(swiglu_quantize, quantize_fp8),
+    "add-rms-norm-quantize": partial(add_rms_norm_quantize, quantize),
+    "add-rms-norm-quantize.fp8": partial(add_rms_norm_quantize, quantize_fp8),
     "dequantize": dequantize,
     "dequantize.tensor": dequantize,
     "dequantize.block": dequantize_block,
 }.items():
+    params = ["eps"] if operation.startswith("add-rms-norm") else []
     for way, about, prepare in [
-        ("formula", f"{function.__doc__[:-1]}, a function of torch for each step, in f32", step_by_step(function, ())),
-        ("compile", f"torch.compile of the same steps: {function.__doc__[:-1]}", compiled(function, ())),
+        ("formula", f"{named(function)}, a function of torch for each step, in f32", step_by_step(function, params)),
+        ("compile", f"torch.compile of the same steps: {named(function)}", compiled(function, params)),
     ]:
         runner.implementation(
             f"torch/{way}",
@@ -89,6 +108,7 @@ for operation, function in {
             parallel=True,
             devices=ANYWHERE,
             requires=WHOLE_BLOCKS.get(operation, "") if way == "compile" else "",
+            params=params,
         )(prepare)
 
 

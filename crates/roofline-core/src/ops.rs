@@ -5,6 +5,7 @@
 
 pub mod add;
 pub mod add_rms_norm;
+pub mod add_rms_norm_quantize;
 pub mod add_scalar;
 pub mod argmax;
 pub mod attention;
@@ -80,6 +81,7 @@ pub mod sqrt;
 pub mod stack;
 pub mod sub;
 pub mod sum;
+pub mod swiglu_quantize;
 pub mod tanh;
 pub mod top_k;
 pub mod transpose;
@@ -166,6 +168,8 @@ pub const OPERATIONS: &[&Operation] = &[
     &w4_matmul::OPERATION,
     &quantize::OPERATION,
     &quantize_fp8::OPERATION,
+    &add_rms_norm_quantize::OPERATION,
+    &swiglu_quantize::OPERATION,
     &dequantize::OPERATION,
     &mx_quantize::OPERATION,
     &mx_dequantize::OPERATION,

@@ -1,7 +1,7 @@
 //! What a case computes in: the types of its tensors, and what its sums are kept in.
 //!
 //! A precision has an id that case ids, suites, offers and records share: `f32`, `bf16`, `f16+f16` (sums in
-//! f16), `bf16+p16` (probabilities rounded to 16 bits on the way), `i8-bf16` (codes of i8 that give bf16), `w8a16`
+//! f16), `bf16+p16` (probabilities, or what else there is halfway, in 16 bits), `i8-bf16` (codes of i8 that give bf16), `w8a16`
 //! (weights of 8 bits, activations of 16), `w4a16-f16` (weights of 4, activations of f16), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
 //! terms). Each operation lists its own.
 
@@ -20,7 +20,7 @@ pub struct Precision {
     /// Of results.
     pub output: Dtype,
     pub accumulator: Accumulator,
-    /// What the results of one sum are rounded to before they meet another: probabilities in attention.
+    /// What the results of one sum may be rounded to before they meet another: probabilities in attention.
     pub halfway: Option<Dtype>,
 }
 
@@ -113,7 +113,7 @@ impl Precision {
     pub const W4A16_F16: Precision =
         Precision { id: "w4a16-f16", weights: Dtype::I8, ..Precision::of(Dtype::F16) };
 
-    /// bf16 and f16 whose probabilities are rounded to the same before they meet values.
+    /// bf16 and f16 whose results halfway may be rounded to the same: probabilities before they meet values.
     pub const BF16_P16: Precision =
         Precision { id: "bf16+p16", halfway: Some(Dtype::Bf16), ..Precision::of(Dtype::Bf16) };
     pub const F16_P16: Precision =

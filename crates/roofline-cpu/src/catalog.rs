@@ -152,6 +152,7 @@ pub fn find(operation: &str, name: &str) -> Option<&'static Implementation> {
 pub const LADDERS: &[&[Implementation]] = &[
     crate::add::LADDER,
     crate::add_rms_norm::LADDER,
+    crate::add_rms_norm_quantize::LADDER,
     crate::add_scalar::LADDER,
     crate::argmax::LADDER,
     crate::attention::LADDER,
@@ -227,6 +228,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::stack::LADDER,
     crate::sub::LADDER,
     crate::sum::LADDER,
+    crate::swiglu_quantize::LADDER,
     crate::tanh::LADDER,
     crate::top_k::LADDER,
     crate::transpose::LADDER,

@@ -73,11 +73,11 @@ fn along(_: &Case, input: usize, output: usize) -> Along {
     }
 }
 
-fn sums<'a>(line: &Line<'a>) -> Vec<Number<'a>> {
+pub(super) fn sums<'a>(line: &Line<'a>) -> Vec<Number<'a>> {
     line.all(0).into_iter().zip(line.all(1)).map(|(x, r)| x + r).collect()
 }
 
-fn normed<'a>(line: &Line<'a>, h: Vec<Number<'a>>) -> Vec<Number<'a>> {
+pub(super) fn normed<'a>(line: &Line<'a>, h: Vec<Number<'a>>) -> Vec<Number<'a>> {
     let scale = scale(line, &h);
     scaled(line, h, scale)
 }

@@ -8,8 +8,8 @@ use crate::case::Case;
 use crate::dtype::Dtype::{self, Bf16, F16, F32};
 use crate::fill::Fill;
 use crate::number::{Counts, Number};
-use crate::operation::family::rowwise;
 use crate::operation::family::whole::{self, All, Whole};
+use crate::operation::family::{Line, rowwise};
 use crate::operation::{Judged, Mutant, Operation, Problem, RateUnit, Reach, Variant, Wrong};
 use crate::precision::Precision;
 use crate::tensor::{Content, Tensor};
@@ -91,7 +91,7 @@ pub(super) struct How {
     pub round: fn(f64, &Case) -> f64,
 }
 
-const RIGHT: How = How {
+pub(super) const RIGHT: How = How {
     codes: INT8,
     size: |x| x.abs(),
     of_zeros: 1.0,
@@ -173,13 +173,7 @@ pub(super) fn quantized<'a>(all: &All<'a>, output: usize, wanted: &[usize], how:
     let of = |element: &usize| group(case, block, *element);
     let of_group = |wanted: &[usize]| {
         let scale = scale(all, (of(&wanted[0]) + how.beside) % all_groups, how);
-        let held = scale.written(F32);
-        let code = |element: &usize| {
-            let quotient = all.x(0, *element) / held;
-            let quotient = if is_power_of_two(scale.value) { quotient.exact() } else { quotient };
-            quotient.coded(|x| (how.round)(x, case))
-        };
-        wanted.iter().map(code).collect::<Vec<_>>()
+        wanted.iter().map(|element| code(all.x(0, *element), scale, case, how)).collect::<Vec<_>>()
     };
     wanted.chunk_by(|one, next| of(one) == of(next)).flat_map(of_group).collect()
 }
@@ -188,12 +182,81 @@ pub(super) fn quantized<'a>(all: &All<'a>, output: usize, wanted: &[usize], how:
 fn scale<'a>(all: &All<'a>, group: usize, how: How) -> Number<'a> {
     let elements = members(all.case(), how.codes.block, group);
     let most = all.max(elements.map(|element| (how.size)(all.x(0, element))));
+    scale_of(most, all.number(how.of_zeros), how)
+}
+
+/// The scale that takes the largest of a group to the largest code, and that of zeros.
+fn scale_of<'a>(most: Number<'a>, of_zeros: Number<'a>, how: How) -> Number<'a> {
     if most.value == 0.0 {
-        return all.number(how.of_zeros);
+        return of_zeros;
     }
     // One rounding more than of a quotient: kernels may multiply by a reciprocal.
     let scale = most / how.codes.most * 1.0;
     if how.held == F32 { scale } else { scale.written(how.held) }
+}
+
+/// The code of a number under a scale.
+fn code<'a>(x: Number<'a>, scale: Number<'a>, case: &Case, how: How) -> Number<'a> {
+    let quotient = x / scale.written(F32);
+    let is_exact = x.error() == 0.0 && is_power_of_two(scale.value);
+    let quotient = if is_exact { quotient.exact() } else { quotient };
+    quotient.coded(|x| (how.round)(x, case))
+}
+
+/// What a line of results becomes that are quantised where they are computed: its codes, or its one scale.
+///
+/// Results come as they are, and where the precision says that they may be rounded halfway, in all the ways that kernels
+/// have them which do one thing after the other. Where that makes a difference, either is right.
+pub(super) fn of_results<'a>(
+    line: &Line<'a>,
+    ways: Vec<Vec<Number<'a>>>,
+    is_scale: bool,
+    how: How,
+) -> Vec<Number<'a>> {
+    let one_way = |results: Vec<Number<'a>>| {
+        let most = line.max_each(results.iter().map(|x| (how.size)(*x)));
+        let scale = scale_of(most, line.number(how.of_zeros), how);
+        if is_scale {
+            return vec![scale];
+        }
+        results.into_iter().map(|x| code(x, scale, line.case(), how)).collect()
+    };
+    let mut ways = ways.into_iter();
+    let first = ways.next().map(one_way).unwrap_or_default();
+    let either = |known: Vec<Number<'a>>, results| {
+        let others = line.uncounted(|| one_way(results));
+        known.into_iter().zip(others).map(|(one, other)| one.either(other)).collect()
+    };
+    ways.fold(first, either)
+}
+
+/// Codes and scales of each row of results, of the type that the form says.
+pub(super) fn row_tensors(case: &Case) -> [Tensor; 2] {
+    let (rows, cols) = (case.axis("rows"), case.axis("cols"));
+    [
+        Tensor::output("q", of_form(case).codes.dtype, &[rows, cols]),
+        Tensor::output("s", F32, &[rows]).beside(&[rows, 1]),
+    ]
+}
+
+/// The types of what is quantised where it is computed, and 16 bits that it may be rounded to before.
+pub(super) const RESULTS: &[Precision] =
+    &[Precision::of(F32), Precision::of(Bf16), Precision::of(F16), Precision::BF16_P16, Precision::F16_P16];
+
+/// Results as a kernel reads them again that wrote them halfway.
+pub(super) fn halfway<'a>(results: &[Number<'a>], dtype: Dtype) -> Vec<Number<'a>> {
+    results.iter().map(|result| result.written(dtype)).collect()
+}
+
+/// The forms of what is quantised row by row where it is computed.
+pub(super) const ROW_FORMS: &[Variant] = &[
+    Variant { name: "", about: "codes in i8, s = max|y| / 127, ties to even" },
+    Variant { name: "fp8", about: "codes in fp8-e4m3, s = max|y| / 448" },
+];
+
+/// How those are quantised.
+pub(super) fn of_form(case: &Case) -> How {
+    if case.variant == "fp8" { super::quantize_fp8::RIGHT } else { RIGHT }
 }
 
 fn is_power_of_two(x: f64) -> bool {

@@ -49,7 +49,7 @@ pub const OPERATION: Operation = Operation {
 
 pub(super) const E4M3: Codes = Codes { dtype: Dtype::Fp8E4m3, most: 448.0, block: 128 };
 
-const RIGHT: How = How {
+pub(super) const RIGHT: How = How {
     codes: E4M3,
     size: |x| x.abs(),
     of_zeros: 1.0,

@@ -24,12 +24,22 @@ pub fn add_rms_norm<T: Scalar>(
     let cols = shape.cols.max(1);
     for ((x, r), (h, y)) in x.chunks(cols).zip(r.chunks(cols)).zip(h.chunks_mut(cols).zip(y.chunks_mut(cols)))
     {
-        let sums = x.iter().zip(r).map(|(x, r)| (x.wide() + r.wide()).in_f64());
-        let mean = sums.clone().map(|h| h * h).sum::<f64>() / cols as f64;
-        let inverse = 1.0 / (mean + eps).sqrt();
-        for ((sum, w), (h, y)) in sums.zip(w).zip(h.iter_mut().zip(y)) {
-            *h = T::narrow(T::Wide::of(sum));
-            *y = T::narrow(T::Wide::of(sum * inverse * w.wide().in_f64()));
-        }
+        norm_row([x, r, w], h, eps, |i, normed| y[i] = T::narrow(T::Wide::of(normed)));
+    }
+}
+
+/// The sums of one row into h; their norms, times the weights, are handed over one by one.
+pub(crate) fn norm_row<T: Scalar>(
+    [x, r, w]: [&[T]; 3],
+    h: &mut [T],
+    eps: f64,
+    mut write: impl FnMut(usize, f64),
+) {
+    let sums = x.iter().zip(r).map(|(x, r)| (x.wide() + r.wide()).in_f64());
+    let mean = sums.clone().map(|h| h * h).sum::<f64>() / h.len() as f64;
+    let inverse = 1.0 / (mean + eps).sqrt();
+    for (i, ((sum, w), h)) in sums.zip(w).zip(h.iter_mut()).enumerate() {
+        *h = T::narrow(T::Wide::of(sum));
+        write(i, sum * inverse * w.wide().in_f64());
     }
 }

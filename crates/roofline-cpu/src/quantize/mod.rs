@@ -20,6 +20,34 @@ pub enum Ties {
     Away,
 }
 
+/// What codes are: how large the largest is, and which one a quotient gets.
+#[derive(Clone, Copy, Debug)]
+pub struct Codes<Q> {
+    /// What the largest magnitude of a group becomes.
+    pub most: f32,
+    /// The code of a quotient.
+    pub code: fn(f32) -> Q,
+}
+
+/// Codes in -127..=127, ties to even.
+pub const INT8: Codes<i8> = Codes { most: 127.0, code: |x| plain::int8(x, Ties::ToEven) };
+
+/// The kernels of what is quantised where it is computed. Results may be rounded to 16 bits before in `p16`, and here they
+/// are not.
+macro_rules! results {
+    ($prepare:ident, $codes:expr) => {
+        &[
+            kernel!(f32, $prepare, $codes),
+            kernel!(bf16, $prepare, $codes),
+            kernel!(f16, $prepare, $codes),
+            Kernel::new("bf16+p16", |_, args| $prepare::<bf16>(args, $codes)),
+            Kernel::new("f16+p16", |_, args| $prepare::<f16>(args, $codes)),
+        ]
+    };
+}
+
+pub(crate) use results;
+
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     Implementation::plain("quantize", lanes!(prepare, Shared::Row, Ties::ToEven)),

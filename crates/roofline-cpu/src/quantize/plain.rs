@@ -22,10 +22,13 @@ pub fn quantize<T: Scalar<Wide = f32>>(
     block: usize,
     ties: Ties,
 ) {
-    by_groups(x, q, s, shape, block, 127.0, |x| {
-        let rounded = if ties == Ties::Away { x.round() } else { x.round_ties_even() };
-        rounded.clamp(-127.0, 127.0) as i8
-    });
+    by_groups(x, q, s, shape, block, 127.0, |x| int8(x, ties));
+}
+
+/// The code of a quotient.
+pub(crate) fn int8(x: f32, ties: Ties) -> i8 {
+    let rounded = if ties == Ties::Away { x.round() } else { x.round_ties_even() };
+    rounded.clamp(-127.0, 127.0) as i8
 }
 
 /// A scale for each group, which takes its largest magnitude to `most`, and a code for each quotient.

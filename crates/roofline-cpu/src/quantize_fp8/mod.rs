@@ -5,12 +5,16 @@ pub mod plain;
 
 use crate::bind::{lanes, rows};
 use crate::catalog::{Implementation, Launch};
-use crate::quantize::Shared;
-use crate::{Args, Mismatch, Scalar};
+use crate::quantize::{Codes, Shared};
+use crate::{Args, Fp8E4m3, Mismatch, Scalar};
 pub use plain::quantize_fp8;
 
 /// Codes that share a scale in the form of blocks.
 pub const BLOCK: usize = 128;
+
+/// Codes in fp8-e4m3. The type has no number beyond its largest: what a rounded quotient passes it by would be NaN.
+pub const FP8: Codes<Fp8E4m3> =
+    Codes { most: Fp8E4m3::MAX, code: |x| Fp8E4m3::from_f32(x.clamp(-Fp8E4m3::MAX, Fp8E4m3::MAX)) };
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[

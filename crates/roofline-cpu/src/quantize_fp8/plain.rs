@@ -1,5 +1,6 @@
 //! The definition: the largest magnitude of each group, and a quotient for each element.
 
+use super::FP8;
 use crate::quantize::plain::by_groups;
 use crate::{Cpu, Fp8E4m3, Rows, Scalar};
 
@@ -21,8 +22,5 @@ pub fn quantize_fp8<T: Scalar<Wide = f32>>(
     shape: Rows,
     block: usize,
 ) {
-    // The type has no number beyond its largest: what a rounded quotient passes it by would be NaN.
-    by_groups(x, q, s, shape, block, Fp8E4m3::MAX, |x| {
-        Fp8E4m3::from_f32(x.clamp(-Fp8E4m3::MAX, Fp8E4m3::MAX))
-    });
+    by_groups(x, q, s, shape, block, FP8.most, FP8.code);
 }
