@@ -60,3 +60,18 @@ def varlen_attention(q, k, v, offsets, scale, causal=False):
 varlen = ["f32", "bf16"]
 offer_flushing("varlen-attention", varlen_attention, varlen, params=["scale"])
 offer_flushing("varlen-attention.causal", partial(varlen_attention, causal=True), varlen, params=["scale"])
+
+
+def top_p(x, u, p, temperature, k=0.0):
+    """jax.lax.top_k, jax.nn.softmax, jax.numpy.cumsum, and jax.numpy.searchsorted in each row."""
+    falling, order = jax.lax.top_k(x, min(int(k), x.shape[1]) if k else x.shape[1])
+    sums = jnp.cumsum(jax.nn.softmax(falling / temperature, axis=-1), axis=-1)
+    find = jax.vmap(jnp.searchsorted, (0, 0))
+    last = jnp.minimum(find(sums, jnp.full(u.shape, p, sums.dtype)), sums.shape[1] - 1)
+    target = u.astype(sums.dtype) * jnp.take_along_axis(sums, last[:, None], 1)[:, 0]
+    place = jax.vmap(partial(jnp.searchsorted, side="right"))(sums, target)
+    return jnp.take_along_axis(order, jnp.minimum(place, last)[:, None], 1)[:, 0]
+
+
+offer("top-p", top_p, params=["p", "temperature"])
+offer("top-p.k", top_p, params=["p", "temperature", "k"])

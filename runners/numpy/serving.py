@@ -132,3 +132,26 @@ def varlen_attention(job: Job):
             np.copyto(y[own], mean.transpose(2, 0, 1, 3).reshape(y[own].shape), casting="same_kind")
 
     return run
+
+
+@offer("sort", "top-p", params=["p", "temperature"])
+@offer("sort", "top-p.k", params=["p", "temperature", "k"])
+def top_p(job: Job):
+    """numpy.argsort, numpy.cumsum of exponentials, and numpy.argmax of where these pass the lot."""
+    x, u, at = job.arrays()
+    dtype, p, temperature = accumulator(x), job.params["p"], job.params["temperature"]
+    most = min(int(job.params["k"]), x.shape[1]) if job.variant == "k" else x.shape[1]
+
+    def run():
+        order = np.argsort(-x, axis=1, kind="stable")[:, :most]
+        scaled = np.take_along_axis(x, order, 1).astype(dtype) / dtype.type(temperature)
+        sums = np.cumsum(np.exp(scaled - scaled[:, :1]), axis=1, dtype=np.float64)
+        sums /= sums[:, -1:]
+        # The first that reaches p, and what it reaches; rounding may leave the last below 1.
+        reaching = np.argmax(sums >= min(p, 1 - 1e-9), axis=1)[:, None]
+        target = u[:, None] * np.take_along_axis(sums, reaching, 1)
+        passing = np.argmax(sums > target, axis=1)[:, None]
+        passing = np.where(sums[:, -1:] > target, passing, reaching)
+        np.copyto(at, np.take_along_axis(order, np.minimum(passing, reaching), 1)[:, 0], casting="same_kind")
+
+    return run

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-from common import FLOATS, runner, tensors
+from common import FLOATS, WIDE, runner, tensors
 from movement import offer as offer_movement
 from offers import offer
 from torch.nn import functional
@@ -124,3 +124,18 @@ def varlen_attention(job):
                 y[first:end] = mean[0].transpose(0, 1)
 
     return run
+
+
+def top_p(x, u, p, temperature, k=0.0):
+    """torch.sort, torch.softmax, torch.cumsum and torch.searchsorted."""
+    falling, order = x.sort(-1, descending=True)
+    if k:
+        falling, order = falling[:, : int(k)], order[:, : int(k)]
+    sums = torch.softmax(falling / temperature, -1).cumsum(-1)
+    last = torch.searchsorted(sums, torch.full_like(sums[:, :1], p)).clamp(max=sums.shape[1] - 1)
+    place = torch.searchsorted(sums, u[:, None].to(sums.dtype) * sums.gather(1, last), right=True)
+    return order.gather(1, place.minimum(last))[:, 0].int()
+
+
+offer("top-p", top_p, eager=WIDE, params=["p", "temperature"])
+offer("top-p.k", top_p, eager=WIDE, params=["p", "temperature", "k"])

@@ -84,6 +84,7 @@ pub mod sum;
 pub mod swiglu_quantize;
 pub mod tanh;
 pub mod top_k;
+pub mod top_p;
 pub mod transpose;
 pub mod varlen_attention;
 pub mod w4_matmul;
@@ -133,6 +134,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &logsumexp::OPERATION,
     &argmax::OPERATION,
     &top_k::OPERATION,
+    &top_p::OPERATION,
     &dot::OPERATION,
     &mse::OPERATION,
     &cross_entropy::OPERATION,

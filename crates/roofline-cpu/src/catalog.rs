@@ -231,6 +231,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::swiglu_quantize::LADDER,
     crate::tanh::LADDER,
     crate::top_k::LADDER,
+    crate::top_p::LADDER,
     crate::transpose::LADDER,
     crate::varlen_attention::LADDER,
 ];
