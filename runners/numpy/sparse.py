@@ -1,4 +1,4 @@
-"""Products with sparse matrices, of which numpy has no type: what is gathered, and sums of its parts. f16 is summed in f32."""
+"""Sparse matrices, of which numpy has no type: what is gathered, and sums of its parts. f16 is summed in f32."""
 
 from __future__ import annotations
 
@@ -32,5 +32,28 @@ def by_places(job: Job):
     def run():
         np.multiply(values, np.take(x, columns), out=products, dtype=products.dtype)
         np.copyto(y, np.bincount(rows, products, y.size), casting="same_kind")
+
+    return run
+
+
+@offer("repeat", "csr-to-coo", ["i32"])
+def csr_to_coo(job: Job):
+    """numpy.repeat of the numbers of rows."""
+    offsets, row_of = job.arrays()
+    rows = scratch(job, (offsets.size - 1,), np.int32)
+    np.copyto(rows, np.arange(rows.size))
+    return lambda: np.copyto(row_of, np.repeat(rows, np.diff(offsets)))
+
+
+@offer("argsort", "coo-to-csr", ["i32"])
+def coo_to_csr(job: Job):
+    """numpy.bincount and numpy.cumsum, numpy.argsort that is stable."""
+    row_of, offsets, order = job.arrays()
+    rows = offsets.size - 1
+
+    def run():
+        offsets[0] = 0
+        np.cumsum(np.bincount(row_of, minlength=rows), out=offsets[1:])
+        np.copyto(order, np.argsort(row_of, kind="stable"), casting="same_kind")
 
     return run

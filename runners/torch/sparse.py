@@ -1,4 +1,4 @@
-"""Products with sparse matrices: tensors of torch's own kinds over the memory of the cases."""
+"""Sparse matrices: tensors of torch's own kinds over the memory of the cases."""
 
 from __future__ import annotations
 
@@ -33,5 +33,28 @@ def by_places(job: Job):
     def run():
         a = torch.sparse_coo_tensor(torch.stack((rows, columns)), values, (y.shape[0], x.shape[0]), check_invariants=False)
         y.copy_(torch.mv(a, x))
+
+    return run
+
+
+@runner.implementation("torch/eager", operation="csr-to-coo", dtypes=["i32"], parallel=True)
+def csr_to_coo(job: Job):
+    """torch.repeat_interleave of the numbers of rows."""
+    offsets, row_of = tensors(job)
+    rows = torch.arange(offsets.shape[0] - 1, dtype=torch.int32, device=offsets.device)
+    job.workspace_bytes += rows.numel() * rows.element_size()
+    return lambda: row_of.copy_(torch.repeat_interleave(rows, offsets.diff(), output_size=row_of.shape[0]))
+
+
+@runner.implementation("torch/eager", operation="coo-to-csr", dtypes=["i32"], parallel=True)
+def coo_to_csr(job: Job):
+    """torch.bincount and torch.cumsum, torch.sort that is stable."""
+    row_of, offsets, order = tensors(job)
+    rows = offsets.shape[0] - 1
+
+    def run():
+        offsets[0] = 0
+        torch.cumsum(torch.bincount(row_of, minlength=rows), 0, dtype=torch.int32, out=offsets[1:])
+        order.copy_(row_of.sort(stable=True).indices)
 
     return run

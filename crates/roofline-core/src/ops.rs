@@ -15,10 +15,12 @@ pub mod bmm;
 pub mod broadcast_add;
 pub mod cat;
 pub mod conv2d;
+pub mod coo_to_csr;
 pub mod copy;
 pub mod cos;
 pub mod cross_entropy;
 pub mod cross_entropy_prob;
+pub mod csr_to_coo;
 pub mod dequantize;
 pub mod div;
 pub mod div_scalar;
@@ -180,6 +182,8 @@ pub const OPERATIONS: &[&Operation] = &[
     &gru::OPERATION,
     &spmv::OPERATION,
     &spmm::OPERATION,
+    &csr_to_coo::OPERATION,
+    &coo_to_csr::OPERATION,
     &fft::OPERATION,
     &fft2::OPERATION,
 ];
