@@ -1,8 +1,8 @@
 //! The definition: the sum of each block, times its scale, added up.
 
-use super::{CODES, RAW};
-use crate::q8_matmul::BLOCK;
-use crate::q8_matmul::plain::{multiplied, scale};
+use super::{CODES, numbers};
+use crate::q8_matmul::plain::multiplied;
+use crate::q8_matmul::{apart, raw};
 use crate::{Cpu, Product, f16};
 
 /// Y = X·Wᵀ, scales and codes of W apart.
@@ -18,9 +18,7 @@ use crate::{Cpu, Product, f16};
 /// assert_eq!(y, [2.0 * (1.0 + 2.0) + 0.5 * 3.0]);
 /// ```
 pub fn q4_matmul(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shape: Product) {
-    let blocks = shape.n * shape.k.div_ceil(BLOCK);
-    assert!([s.len(), q.len()] == [blocks, CODES * blocks], "lengths of s and q for {shape:?}");
-    multiplied(x, y, shape, |block| (s[block], numbers(&q[block * CODES..][..CODES])));
+    multiplied(x, y, shape, apart(s, q, shape, CODES), numbers);
 }
 
 /// The same, with the two bytes of each scale before its codes.
@@ -36,17 +34,5 @@ pub fn q4_matmul(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shap
 /// assert_eq!(y, [7.0 - 7.0]);
 /// ```
 pub fn q4_matmul_raw(_cpu: &Cpu, x: &[f32], w: &[i8], y: &mut [f32], shape: Product) {
-    let blocks = shape.n * shape.k.div_ceil(BLOCK);
-    assert_eq!(w.len(), RAW * blocks, "length of w for {shape:?}");
-    multiplied(x, y, shape, |block| {
-        let block = &w[block * RAW..][..RAW];
-        (scale(block), numbers(&block[2..]))
-    });
-}
-
-/// What the codes of a block stand for: low halves of its bytes, then high ones.
-fn numbers(codes: &[i8]) -> impl Iterator<Item = f32> {
-    let number = |half: u8| f32::from(half) - 8.0;
-    let low = codes.iter().map(move |pair| number(*pair as u8 & 15));
-    low.chain(codes.iter().map(move |pair| number(*pair as u8 >> 4)))
+    multiplied(x, y, shape, raw(w, shape, CODES), numbers);
 }

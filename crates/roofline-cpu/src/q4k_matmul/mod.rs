@@ -1,10 +1,11 @@
 //! `q4k-matmul`: Y = X·Wᵀ, weights in the bytes that GGML's Q4_K has: blocks of 256 codes of four bits, in eight parts, each
 //! with a scale and an offset of six bits, which are counted in two numbers of f16. k is whole blocks.
 
+pub mod decoded;
 pub mod plain;
 
 use crate::catalog::{Implementation, Kernel};
-use crate::q8_matmul::prepare_raw;
+use crate::q8_matmul::{number, prepare_raw};
 pub use plain::q4k_matmul;
 
 /// Elements of a block.
@@ -18,6 +19,42 @@ pub const CODES: usize = SCALES + 12;
 /// Bytes of a block.
 pub const RAW: usize = CODES + BLOCK / 2;
 
+/// What the rung does that writes weights out.
+const DECODED: &str = "weights as f32, scales and offsets included, then packed panels on all threads";
+
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] =
-    &[Implementation::plain("q4k-matmul", &[Kernel::new("f32", |_, args| prepare_raw(args, q4k_matmul))])];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("q4k-matmul", &[Kernel::new("f32", |_, args| prepare_raw(args, q4k_matmul))]),
+    Implementation::new(
+        "q4k-matmul",
+        "decoded",
+        DECODED,
+        &[Kernel::new("f32", |_, args| prepare_raw(args, decoded::q4k_matmul))],
+    )
+    .vector()
+    .parallel(),
+];
+
+/// What the codes of a block stand for, in their order.
+fn numbers(block: &[i8]) -> impl Iterator<Item = f32> {
+    let (of_scales, of_offsets) = (number(block).to_f32(), number(&block[2..]).to_f32());
+    (0..BLOCK / PART).flat_map(move |index| {
+        let [scale, offset] = part(&block[SCALES..CODES], index).map(f32::from);
+        let (scale, offset) = (of_scales * scale, of_offsets * offset);
+        // Two parts share their bytes: the first has the low halves.
+        let (codes, shift) = (&block[CODES + index / 2 * PART..][..PART], index % 2 * 4);
+        codes.iter().map(move |pair| scale * f32::from(*pair as u8 >> shift & 15) - offset)
+    })
+}
+
+/// The scale and the offset of a part. The first four have theirs in the lower six bits of bytes 0 to 3 and 4 to 7. The others
+/// have the lower four bits in the halves of bytes 8 to 11, low and high, and the upper two where the first four leave two
+/// bits over.
+fn part(bytes: &[i8], index: usize) -> [u8; 2] {
+    let byte = |at: usize| bytes[at] as u8;
+    let upper = |at: usize| byte(at) >> 6 << 4;
+    match index.checked_sub(4) {
+        None => [byte(index) & 63, byte(index + 4) & 63],
+        Some(later) => [byte(later + 8) & 15 | upper(later), byte(later + 8) >> 4 | upper(later + 4)],
+    }
+}

@@ -1,6 +1,6 @@
 //! The definition: the sum of each block, times its scale, added up.
 
-use super::{BLOCK, RAW};
+use super::{BLOCK, apart, codes, raw};
 use crate::{Cpu, Product, f16};
 
 /// Y = X·Wᵀ, scales and codes of W apart.
@@ -15,9 +15,7 @@ use crate::{Cpu, Product, f16};
 /// assert_eq!(y, [2.0 * (1.0 - 2.0) + 0.5 * 3.0]);
 /// ```
 pub fn q8_matmul(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shape: Product) {
-    let blocks = shape.n * shape.k.div_ceil(BLOCK);
-    assert!([s.len(), q.len()] == [blocks, BLOCK * blocks], "lengths of s and q for {shape:?}");
-    multiplied(x, y, shape, |block| (s[block], numbers(&q[block * BLOCK..][..BLOCK])));
+    multiplied(x, y, shape, apart(s, q, shape, BLOCK), codes);
 }
 
 /// The same, with the two bytes of each scale before its codes.
@@ -33,29 +31,16 @@ pub fn q8_matmul(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shap
 /// assert_eq!(y, [-7.0]);
 /// ```
 pub fn q8_matmul_raw(_cpu: &Cpu, x: &[f32], w: &[i8], y: &mut [f32], shape: Product) {
-    let blocks = shape.n * shape.k.div_ceil(BLOCK);
-    assert_eq!(w.len(), RAW * blocks, "length of w for {shape:?}");
-    multiplied(x, y, shape, |block| {
-        let block = &w[block * RAW..][..RAW];
-        (scale(block), numbers(&block[2..]))
-    });
+    multiplied(x, y, shape, raw(w, shape, BLOCK), codes);
 }
 
-fn numbers(codes: &[i8]) -> impl Iterator<Item = f32> {
-    codes.iter().map(|code| f32::from(*code))
-}
-
-/// The scale before the codes of a block.
-pub(crate) fn scale(block: &[i8]) -> f16 {
-    f16::from_le_bytes([block[0] as u8, block[1] as u8])
-}
-
-/// Y = X·Wᵀ, from the scale of each block of W and what its codes stand for beside it.
-pub(crate) fn multiplied<W: Iterator<Item = f32>>(
+/// Y = X·Wᵀ, from the scale and the codes of each block of W, and what these stand for beside it.
+pub(crate) fn multiplied<'a, W: Iterator<Item = f32>>(
     x: &[f32],
     y: &mut [f32],
     shape: Product,
-    block: impl Fn(usize) -> (f16, W),
+    block: impl Fn(usize) -> (f16, &'a [i8]),
+    numbers: fn(&'a [i8]) -> W,
 ) {
     let Product { m, n, k } = shape;
     assert!([x.len(), y.len()] == [m * k, m * n], "lengths of x and y for {shape:?}");
@@ -66,7 +51,7 @@ pub(crate) fn multiplied<W: Iterator<Item = f32>>(
             // The last part of a row of X may be shorter than the block that it meets.
             for (b, x) in x[i * k..][..k].chunks(BLOCK).enumerate() {
                 let (scale, codes) = block(j * of_row + b);
-                let products = x.iter().zip(codes).map(|(x, q)| x * q);
+                let products = x.iter().zip(numbers(codes)).map(|(x, q)| x * q);
                 sum += scale.to_f32() * products.sum::<f32>();
             }
             y[i * n + j] = sum;

@@ -1,0 +1,27 @@
+//! What codes stand for, written out in f32, and the product of these by [`matmul`](crate::matmul).
+
+use super::{BLOCK, RAW, numbers};
+use crate::matmul::matmul;
+use crate::scratch::Scratch;
+use crate::{Cpu, Product};
+
+/// Y = X·Wᵀ.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Product, q4k_matmul::decoded::q4k_matmul};
+///
+/// // Scales are counted in 1; the last part has the scale 16 + 1, and its last code is 3.
+/// let mut w = [0; 144];
+/// (w[1], w[7], w[15], w[143]) = (0x3c, 0x40, 0x01, 0x30);
+/// let (x, mut y) = ([1.0; 256], [0.0]);
+/// q4k_matmul(&Cpu::serial(), &x, &w, &mut y, Product { m: 1, n: 1, k: 256 });
+/// assert_eq!(y, [17.0 * 3.0]);
+/// ```
+pub fn q4k_matmul(cpu: &Cpu, x: &[f32], w: &[i8], y: &mut [f32], shape: Product) {
+    let Product { n, k, .. } = shape;
+    assert!(k.is_multiple_of(BLOCK) && w.len() == n * (k / BLOCK * RAW), "length of w for {shape:?}");
+    let mut decoded = Scratch::take(n * k);
+    let numbers = w.chunks(RAW).flat_map(numbers);
+    decoded.iter_mut().zip(numbers).for_each(|(decoded, number)| *decoded = number);
+    matmul(cpu, x, &decoded, y, shape);
+}
