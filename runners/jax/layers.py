@@ -9,23 +9,23 @@ import jax.numpy as jnp
 from common import offer
 
 
-def conv2d(x, w, b=None, *, stride, pad, dilation, groups):
+def convolve(x, w, b=None, *, stride, pad, dilation, groups):
     """jax.lax.conv_general_dilated."""
+    sides = x.ndim - 2
     y = jax.lax.conv_general_dilated(
         x,
         w,
-        (stride, stride),
-        [(pad, pad), (pad, pad)],
-        rhs_dilation=(dilation, dilation),
-        dimension_numbers=("NCHW", "OIHW", "NCHW"),
+        (stride,) * sides,
+        [(pad, pad)] * sides,
+        rhs_dilation=(dilation,) * sides,
         feature_group_count=groups,
         precision="highest",
         preferred_element_type=jnp.promote_types(x.dtype, jnp.float32),
     )
-    return y if b is None else y + b[:, None, None]
+    return y if b is None else y + b.reshape(-1, *[1] * sides)
 
 
-offer("conv2d conv2d.bias", conv2d, widen=False, sizes=["stride", "pad", "dilation", "groups"], gpu=False)
+offer("conv2d conv2d.bias conv1d conv1d.bias", convolve, widen=False, sizes=["stride", "pad", "dilation", "groups"], gpu=False)
 
 
 def recurrent(cell, x, h0, *rest):

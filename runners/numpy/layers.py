@@ -7,17 +7,20 @@ from common import Job, accumulator, offer, scratch
 from numpy.lib.stride_tricks import sliding_window_view
 
 
-@offer("tensordot", "conv2d conv2d.bias", parallel=True)
-def conv2d(job: Job):
+@offer("tensordot", "conv2d conv2d.bias conv1d conv1d.bias", parallel=True)
+def convolve(job: Job):
     """numpy.tensordot with a sliding_window_view of the image."""
     x, w, *b, y = job.arrays()
     dtype, groups = accumulator(y), job.axes["groups"]
     pad, kernel, stride, dilation = (job.axes[name] for name in ("pad", "kernel", "stride", "dilation"))
-    batch, channels, height, width = x.shape
-    padded = scratch(job, (batch, channels, height + 2 * pad, width + 2 * pad), dtype)
-    image = padded[:, :, pad : pad + height, pad : pad + width]
-    side = dilation * (kernel - 1) + 1
-    windows = sliding_window_view(padded, (side, side), (2, 3))[:, :, ::stride, ::stride, ::dilation, ::dilation]
+    sides = x.ndim - 2
+    padded = scratch(job, (*x.shape[:2], *(side + 2 * pad for side in x.shape[2:])), dtype)
+    every = (slice(None),) * 2
+    image = padded[(*every, *(slice(pad, pad + side) for side in x.shape[2:]))]
+    window = (dilation * (kernel - 1) + 1,) * sides
+    steps = (*[slice(None, None, stride)] * sides, *[slice(None, None, dilation)] * sides)
+    windows = sliding_window_view(padded, window, tuple(range(2, x.ndim)))[(*every, *steps)]
+    summed = (1, *range(2, x.ndim)), (1, *range(x.ndim, x.ndim + sides))
     weights = scratch(job, w.shape, dtype)
     # The channels of each group, of windows, weights and outputs.
     parts = list(zip(np.split(windows, groups, 1), np.split(weights, groups), np.split(y, groups, 1)))
@@ -26,9 +29,9 @@ def conv2d(job: Job):
         np.copyto(image, x)
         np.copyto(weights, w)
         for number, (window, weight, output) in enumerate(parts):
-            sums = np.tensordot(weight, window, ((1, 2, 3), (1, 4, 5)))
+            sums = np.tensordot(weight, window, summed)
             if b:
-                sums += np.split(b[0], groups)[number].reshape(-1, 1, 1, 1)
+                sums += np.split(b[0], groups)[number].reshape(-1, *[1] * (sums.ndim - 1))
             np.copyto(output, sums.swapaxes(0, 1), casting="same_kind")
 
     return run

@@ -8,19 +8,20 @@ from model import Graph, node
 from operators import names
 
 
-@offer("conv2d conv2d.bias", ["f32", "f16"])
-def conv2d(job: Job):
+@offer("conv2d conv2d.bias conv1d conv1d.bias", ["f32", "f16"])
+def convolve(job: Job):
     """Conv."""
+    sides = len(job.inputs[0].shape) - 2
     kernel, stride, pad, dilation = (job.axes[name] for name in ("kernel", "stride", "pad", "dilation"))
     return Graph(
         [
             node(
                 "Conv",
                 *names(job),
-                kernel_shape=[kernel] * 2,
-                strides=[stride] * 2,
-                pads=[pad] * 4,
-                dilations=[dilation] * 2,
+                kernel_shape=[kernel] * sides,
+                strides=[stride] * sides,
+                pads=[pad] * 2 * sides,
+                dilations=[dilation] * sides,
                 group=job.axes["groups"],
             )
         ]

@@ -15,14 +15,19 @@ def conv2d(x, w, b=None, *, stride, pad, dilation, groups):
     return functional.conv2d(x, w, b, stride, pad, dilation, groups)
 
 
-NAME = "torch.nn.functional.conv2d"
+def conv1d(x, w, b=None, *, stride, pad, dilation, groups):
+    """torch.nn.functional.conv1d."""
+    return functional.conv1d(x, w, b, stride, pad, dilation, groups)
+
+
 # Where groups of a window step over the whole image, the process dies in bf16.
-WITHIN = "height >= dilation, width >= dilation"
-for operation in ("conv2d", "conv2d.bias"):
+WITHIN = {conv2d: "height >= dilation, width >= dilation", conv1d: "length >= dilation"}
+for operation, convolve in {"conv2d": conv2d, "conv2d.bias": conv2d, "conv1d": conv1d, "conv1d.bias": conv1d}.items():
+    name = convolve.__doc__[:-1]
     for way, about, prepare, dtypes, requires in (
-        ("eager", f"{NAME}, which has no `out`", returned(conv2d, CONV), ["f64", "f32", "f16"], ""),
-        ("eager", f"{NAME}, which has no `out`", returned(conv2d, CONV), ["bf16"], WITHIN),
-        ("compile", f"torch.compile of {NAME}, in f32 at least", compiled(conv2d, CONV), FLOATS, ""),
+        ("eager", f"{name}, which has no `out`", returned(convolve, CONV), ["f64", "f32", "f16"], ""),
+        ("eager", f"{name}, which has no `out`", returned(convolve, CONV), ["bf16"], WITHIN[convolve]),
+        ("compile", f"torch.compile of {name}, in f32 at least", compiled(convolve, CONV), FLOATS, ""),
     ):
         runner.implementation(
             f"torch/{way}", operation=operation, dtypes=dtypes, about=about, parallel=True, requires=requires

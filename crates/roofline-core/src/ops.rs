@@ -14,6 +14,7 @@ pub mod batch_norm;
 pub mod bmm;
 pub mod broadcast_add;
 pub mod cat;
+pub mod conv1d;
 pub mod conv2d;
 pub mod coo_to_csr;
 pub mod copy;
@@ -163,6 +164,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &bmm::OPERATION,
     &grouped_matmul::OPERATION,
     &moe_combine::OPERATION,
+    &conv1d::OPERATION,
     &conv2d::OPERATION,
     &int8_matmul::OPERATION,
     &fp8_matmul::OPERATION,

@@ -141,6 +141,10 @@ fn sizes(axes: &[&str]) -> Vec<Vec<u64>> {
             HEADS.iter().map(|sizes| sizes[..axes.len()].to_vec()).collect()
         }
         ["batch", "out", "height", ..] => WINDOWS.iter().map(|sizes| sizes.to_vec()).collect(),
+        // A line is an image without its height.
+        ["batch", "out", "length", ..] => {
+            WINDOWS.iter().map(|sizes| [&sizes[..2], &sizes[3..]].concat()).collect()
+        }
         ["m", "n", "block" | "group", "k"] => BLOCKS.iter().map(|sizes| sizes.to_vec()).collect(),
         [_] => [1, 2, 3, 7, 31, 33, 127, 129, 748, 1000, 1025, 40_001].map(|size| vec![size]).to_vec(),
         _ => OTHERS.iter().map(|sizes| sizes.iter().copied().cycle().take(axes.len()).collect()).collect(),

@@ -28,14 +28,14 @@ pub const OPERATION: Operation = Operation {
     ],
     axes: &[
         Axis::new("batch", "images").usually(1),
-        Axis::new("out", "channels of the outputs"),
+        OUT,
         Axis::new("height", "of the image"),
         Axis::new("width", "of the image"),
         Axis::new("kernel", "sides of the kernel").usually(3),
-        Axis::new("stride", "steps between windows").usually(1),
+        STRIDE,
         Axis::new("pad", "rows and columns around the image that count for nothing").usually(0),
-        Axis::new("dilation", "steps between the elements of a window").usually(1),
-        Axis::new("groups", "parts that channels are dealt to").usually(1),
+        DILATION,
+        GROUPS,
         Axis::new("channels", "channels of the image"),
     ],
     params: &[],
@@ -52,23 +52,20 @@ pub const OPERATION: Operation = Operation {
         mutant(
             "the kernel turned round",
             |_| true,
-            |all, _, wanted| {
-                let turned = |layout: &Layout, k| layout.kernel - 1 - k;
-                convolved(all, wanted, How { weight: turned, ..RIGHT })
-            },
+            |all, _, wanted| convolved(all, wanted, How { weight: turned, ..RIGHT }),
         ),
         mutant("the next row beyond the right border", is_padded, |all, _, wanted| {
             let pixel = |layout: &Layout, [row, column]: [usize; 2]| {
-                let row = layout.inside(row, layout.height)?;
-                let pixel = row * layout.width + column.checked_sub(layout.pad)?;
+                let row = layout.inside(row, 0)?;
+                let pixel = row * layout.width + column.checked_sub(layout.pad[1])?;
                 (pixel < layout.plane()).then_some(pixel)
             };
             convolved(all, wanted, How { pixel, ..RIGHT })
         }),
         mutant("the last row again beyond the lower border", is_padded, |all, _, wanted| {
             let pixel = |layout: &Layout, [row, column]: [usize; 2]| {
-                let row = row.checked_sub(layout.pad)?.min(layout.height.checked_sub(1)?);
-                Some(row * layout.width + layout.inside(column, layout.width)?)
+                let row = row.checked_sub(layout.pad[0])?.min(layout.height.checked_sub(1)?);
+                Some(row * layout.width + layout.inside(column, 1)?)
             };
             convolved(all, wanted, How { pixel, ..RIGHT })
         }),
@@ -118,40 +115,50 @@ pub const OPERATION: Operation = Operation {
     ],
 };
 
-fn is_padded(case: &Case) -> bool {
+pub(super) const OUT: Axis = Axis::new("out", "channels of the outputs");
+pub(super) const STRIDE: Axis = Axis::new("stride", "steps between windows").usually(1);
+pub(super) const DILATION: Axis = Axis::new("dilation", "steps between the elements of a window").usually(1);
+pub(super) const GROUPS: Axis = Axis::new("groups", "parts that channels are dealt to").usually(1);
+
+pub(super) fn is_padded(case: &Case) -> bool {
     case.axis("pad") > 0
 }
 
-/// Where things lie.
+/// Where things lie. Of two numbers the first is down the image and the second across; a line is an image of one row.
 #[derive(Clone, Copy)]
-struct Layout {
-    batch: usize,
-    channels: usize,
-    out: usize,
-    height: usize,
-    width: usize,
-    kernel: usize,
-    stride: usize,
-    pad: usize,
-    dilation: usize,
+pub(super) struct Layout {
+    pub batch: usize,
+    pub channels: usize,
+    pub out: usize,
+    pub height: usize,
+    pub width: usize,
+    pub kernel: [usize; 2],
+    pub stride: usize,
+    pub pad: [usize; 2],
+    pub dilation: usize,
     /// Channels, and channels of outputs, of a group.
-    per_group: usize,
-    out_per_group: usize,
+    pub per_group: usize,
+    pub out_per_group: usize,
     /// Of an output.
-    rows: usize,
-    columns: usize,
+    pub rows: usize,
+    pub columns: usize,
 }
 
 impl Layout {
     fn of(case: &Case) -> Layout {
-        let [batch, channels, out, height, width] =
-            ["batch", "channels", "out", "height", "width"].map(|axis| case.axis(axis));
-        let [kernel, stride, pad, dilation, groups] =
-            ["kernel", "stride", "pad", "dilation", "groups"].map(|axis| case.axis(axis));
-        let windows = |side: usize| {
-            let window = dilation.saturating_mul(kernel.saturating_sub(1)).saturating_add(1);
-            let steps = side.saturating_add(pad.saturating_mul(2)).saturating_sub(window) / stride.max(1);
-            steps.saturating_add(1)
+        let [batch, channels, out, kernel, stride] =
+            ["batch", "channels", "out", "kernel", "stride"].map(|axis| case.axis(axis));
+        let [pad, dilation, groups] = ["pad", "dilation", "groups"].map(|axis| case.axis(axis));
+        let [height, width] = match is_line(case) {
+            true => [1, case.axis("length")],
+            false => ["height", "width"].map(|axis| case.axis(axis)),
+        };
+        let down = |of_image: usize, of_line: usize| if is_line(case) { of_line } else { of_image };
+        let (kernel, pad) = ([down(kernel, 1), kernel], [down(pad, 0), pad]);
+        let windows = |side: usize, length: usize| {
+            let window = dilation.saturating_mul(kernel[side].saturating_sub(1)).saturating_add(1);
+            let all = length.saturating_add(pad[side].saturating_mul(2));
+            (all.saturating_sub(window) / stride.max(1)).saturating_add(1)
         };
         Layout {
             batch,
@@ -165,9 +172,19 @@ impl Layout {
             dilation,
             per_group: channels / groups.max(1),
             out_per_group: out / groups.max(1),
-            rows: windows(height),
-            columns: windows(width),
+            rows: windows(0, height),
+            columns: windows(1, width),
         }
+    }
+
+    /// Elements of a window in one channel.
+    fn window(&self) -> usize {
+        self.kernel[0].saturating_mul(self.kernel[1])
+    }
+
+    /// Of the image and of an output, down or across.
+    fn side(&self, side: usize) -> [usize; 2] {
+        [[self.height, self.rows], [self.width, self.columns]][side]
     }
 
     fn plane(&self) -> usize {
@@ -175,13 +192,13 @@ impl Layout {
     }
 
     /// Row and column of an element of a window, the padding counted.
-    fn steps(&self, [i, j]: [usize; 2], [k, l]: [usize; 2]) -> [usize; 2] {
+    pub fn steps(&self, [i, j]: [usize; 2], [k, l]: [usize; 2]) -> [usize; 2] {
         [i * self.stride + k * self.dilation, j * self.stride + l * self.dilation]
     }
 
     /// A row or column of the image, if it is one.
     fn inside(&self, padded: usize, side: usize) -> Option<usize> {
-        padded.checked_sub(self.pad).filter(|place| *place < side)
+        padded.checked_sub(self.pad[side]).filter(|place| *place < self.side(side)[0])
     }
 
     /// Image, channel, row and column of an output.
@@ -196,60 +213,80 @@ impl Layout {
     }
 
     /// Pairs of an element of a window along one side and an output whose window has it inside the image.
-    fn met(&self, side: usize, outputs: usize) -> usize {
+    fn met(&self, side: usize) -> usize {
+        let ([length, outputs], kernel, pad) = (self.side(side), self.kernel[side], self.pad[side]);
         // Of kernels so large that nobody counts, all.
-        if self.kernel > 4096 {
-            return self.kernel.saturating_mul(outputs);
+        if kernel > 4096 {
+            return kernel.saturating_mul(outputs);
         }
         let outputs_before = |place: usize, k: usize| {
             place.saturating_sub(k.saturating_mul(self.dilation)).div_ceil(self.stride.max(1)).min(outputs)
         };
-        let met = |k| outputs_before(self.pad.saturating_add(side), k) - outputs_before(self.pad, k);
-        (0..self.kernel).map(met).fold(0, usize::saturating_add)
+        let met = |k| outputs_before(pad.saturating_add(length), k) - outputs_before(pad, k);
+        (0..kernel).map(met).fold(0, usize::saturating_add)
     }
 
     /// Rows of outputs, or columns, whose windows have their element `k` inside the image.
-    fn seeing(&self, k: usize, side: usize, outputs: usize) -> Range<usize> {
+    fn seeing(&self, k: usize, side: usize) -> Range<usize> {
+        let outputs = self.side(side)[1];
         let sees = |i: &usize| self.inside(i * self.stride + k * self.dilation, side).is_some();
         let first = (0..outputs).find(sees).unwrap_or(outputs);
         first..(first..outputs).find(|i| !sees(i)).unwrap_or(outputs)
     }
 
     /// Rows of outputs, or columns, whose windows have this row of the image.
-    fn seen_by(&self, place: usize, outputs: usize) -> Vec<usize> {
-        let steps = (0..self.kernel).filter_map(|k| (place + self.pad).checked_sub(k * self.dilation));
+    fn seen_by(&self, place: usize, side: usize) -> Vec<usize> {
+        let (kernel, pad) = (self.kernel[side], self.pad[side]);
+        let steps = (0..kernel).filter_map(|k| (place + pad).checked_sub(k * self.dilation));
         let hits = steps.filter(|steps| steps.is_multiple_of(self.stride));
-        hits.map(|steps| steps / self.stride).filter(|i| *i < outputs).collect()
+        hits.map(|steps| steps / self.stride).filter(|i| *i < self.side(side)[1]).collect()
     }
 }
 
-fn tensors(case: &Case) -> Vec<Tensor> {
+/// Whether an operation has lines in place of images.
+fn is_line(case: &Case) -> bool {
+    case.operation.axes.iter().any(|axis| axis.name == "length")
+}
+
+pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
     let layout = Layout::of(case);
     let Layout { batch, channels, out, height, width, kernel, per_group, rows, columns, .. } = layout;
-    let terms = per_group.saturating_mul(kernel).saturating_mul(kernel).saturating_add(1);
+    let terms = per_group.saturating_mul(layout.window()).saturating_add(1);
     let limit = limit(case, terms);
     let dtype = case.dtype();
     // Steps that are longer than a window leave pixels out.
-    let seen = |side: usize, outputs: usize| side.min(outputs.saturating_mul(kernel));
-    let read = [batch, channels, seen(height, rows), seen(width, columns)];
-    let read = read.into_iter().fold(1, usize::saturating_mul);
+    let seen = |side: usize| {
+        let [length, outputs] = layout.side(side);
+        length.min(outputs.saturating_mul(kernel[side]))
+    };
+    let read = [batch, channels, seen(0), seen(1)].into_iter().fold(1, usize::saturating_mul);
+    let shape = |[one, other, down, across]: [usize; 4]| match is_line(case) {
+        true => vec![one, other, across],
+        false => vec![one, other, down, across],
+    };
+    let [image, weights, outputs] = [
+        [batch, channels, height, width],
+        [out, per_group, kernel[0], kernel[1]],
+        [batch, out, rows, columns],
+    ]
+    .map(shape);
     let mut tensors = vec![
-        Tensor::input("x", dtype, &[batch, channels, height, width]).limit(limit).read_in_part(read),
-        Tensor::input("w", dtype, &[out, per_group, kernel, kernel]).limit(limit),
+        Tensor::input("x", dtype, &image).limit(limit).read_in_part(read),
+        Tensor::input("w", dtype, &weights).limit(limit),
     ];
     if case.variant == "bias" {
         tensors.push(Tensor::input("b", dtype, &[out]).limit(limit));
     }
-    tensors.push(Tensor::output("y", case.precision.output, &[batch, out, rows, columns]));
+    tensors.push(Tensor::output("y", case.precision.output, &outputs));
     tensors
 }
 
 /// Products with pixels: what lies outside of the image need not be multiplied.
-fn work(case: &Case) -> Work {
+pub(super) fn work(case: &Case) -> Work {
     let layout = Layout::of(case);
-    let Layout { batch, out, height, width, rows, columns, per_group, .. } = layout;
+    let Layout { batch, out, rows, columns, per_group, .. } = layout;
     let counts = Counts { multiply_adds: per_group as u64, ..Counts::default() };
-    let [down, across] = [layout.met(height, rows), layout.met(width, columns)];
+    let [down, across] = [0, 1].map(|side| layout.met(side));
     let work = whole::work(case, counts, product(&[batch, out, down, across]));
     let biases = if case.variant == "bias" { product(&[batch, out, rows, columns]) } else { 0 };
     Work { simple: biases, ..work }
@@ -257,50 +294,54 @@ fn work(case: &Case) -> Work {
 
 /// How a kernel goes about it: what mutants change.
 #[derive(Clone, Copy)]
-struct How {
+pub(super) struct How {
     /// Row and column of an element of a window, the padding counted.
-    steps: fn(&Layout, [usize; 2], [usize; 2]) -> [usize; 2],
+    pub steps: fn(&Layout, [usize; 2], [usize; 2]) -> [usize; 2],
     /// Its place in the image, if it has one.
-    pixel: fn(&Layout, [usize; 2]) -> Option<usize>,
+    pub pixel: fn(&Layout, [usize; 2]) -> Option<usize>,
     /// The channel that number `c` of an output's is.
-    channel: fn(&Layout, o: usize, c: usize) -> usize,
+    pub channel: fn(&Layout, o: usize, c: usize) -> usize,
     /// Channels that are summed.
-    summed: fn(&Layout) -> usize,
-    /// The row of the kernel, or the column, that number `k` of a window's meets.
-    weight: fn(&Layout, k: usize) -> usize,
-    bias: fn(&Layout, o: usize) -> usize,
+    pub summed: fn(&Layout) -> usize,
+    /// Row and column of the kernel that those of a window meet.
+    pub weight: fn(&Layout, [usize; 2]) -> [usize; 2],
+    pub bias: fn(&Layout, o: usize) -> usize,
 }
 
-const RIGHT: How = How {
+pub(super) const RIGHT: How = How {
     steps: Layout::steps,
-    pixel: |layout, [row, column]| {
-        Some(layout.inside(row, layout.height)? * layout.width + layout.inside(column, layout.width)?)
-    },
+    pixel: |layout, [row, column]| Some(layout.inside(row, 0)? * layout.width + layout.inside(column, 1)?),
     channel: |layout, o, c| o / layout.out_per_group * layout.per_group + c,
     summed: |layout| layout.per_group,
-    weight: |_, k| k,
+    weight: |_, place| place,
     bias: |_, o| o,
 };
 
+/// The kernel in the other order, as a convolution of mathematics has it.
+pub(super) fn turned(layout: &Layout, [k, l]: [usize; 2]) -> [usize; 2] {
+    [layout.kernel[0] - 1 - k, layout.kernel[1] - 1 - l]
+}
+
 /// The places in x and in w of the products of an output.
 fn products(layout: &Layout, how: How, [n, o, i, j]: [usize; 4]) -> (Vec<usize>, Vec<usize>) {
-    let kernel = layout.kernel;
-    let places = (0..kernel).flat_map(|k| (0..kernel).map(move |l| [k, l]));
+    let [down, across] = layout.kernel;
+    let places = (0..down).flat_map(|k| (0..across).map(move |l| [k, l]));
     let of_plane = places.filter_map(|[k, l]| {
         let pixel = (how.pixel)(layout, (how.steps)(layout, [i, j], [k, l]))?;
-        Some((pixel, (how.weight)(layout, k) * kernel + (how.weight)(layout, l)))
+        let [k, l] = (how.weight)(layout, [k, l]);
+        Some((pixel, k * across + l))
     });
     let of_plane: Vec<(usize, usize)> = of_plane.collect();
     let all = (0..(how.summed)(layout)).flat_map(|c| {
         let plane = (n * layout.channels + (how.channel)(layout, o, c)) * layout.plane();
-        let weights = (o * layout.per_group + c) * kernel * kernel;
+        let weights = (o * layout.per_group + c) * layout.window();
         of_plane.iter().map(move |(pixel, weight)| (plane + pixel, weights + weight))
     });
     all.unzip()
 }
 
 /// The wanted elements, those beside each other whose windows have the same elements inside the image.
-fn convolved<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
+pub(super) fn convolved<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
     let layout = Layout::of(all.case());
     let is_biased = all.variant() == "bias";
     let mut convolved = Vec::with_capacity(wanted.len());
@@ -327,11 +368,11 @@ fn convolved<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
     convolved
 }
 
-const fn judged(formula: whole::Formula) -> Judged {
+pub(super) const fn judged(formula: whole::Formula) -> Judged {
     Judged::Whole(Whole { formula, reach })
 }
 
-const fn mutant(name: &'static str, of: fn(&Case) -> bool, formula: whole::Formula) -> Mutant {
+pub(super) const fn mutant(name: &'static str, of: fn(&Case) -> bool, formula: whole::Formula) -> Mutant {
     Mutant { name, fill: Fill::Normal, of, wrong: Wrong::Formula(judged(formula)) }
 }
 
@@ -345,8 +386,8 @@ fn reach(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
             let (row, column) = (element / layout.width, element % layout.width);
             let (channel, row) = (row / layout.height, row % layout.height);
             let (n, group) = (channel / layout.channels, channel % layout.channels / layout.per_group);
-            let rows = layout.seen_by(row, layout.rows).into_iter();
-            let columns = layout.seen_by(column, layout.columns);
+            let rows = layout.seen_by(row, 0).into_iter();
+            let columns = layout.seen_by(column, 1);
             let places = rows.flat_map(|i| columns.iter().map(move |j| [i, *j]));
             let reach = |[i, j]: [usize; 2]| {
                 let first = layout.output([n, group * layout.out_per_group, i, j]);
@@ -355,10 +396,11 @@ fn reach(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
             places.map(reach).collect()
         }
         1 => {
-            let (k, l) = (element / layout.kernel % layout.kernel, element % layout.kernel);
-            let o = element / (layout.per_group * layout.kernel * layout.kernel);
-            let rows = layout.seeing(k, layout.height, layout.rows);
-            let columns = layout.seeing(l, layout.width, layout.columns);
+            let [down, across] = layout.kernel;
+            let (k, l) = (element / across % down, element % across);
+            let o = element / (layout.per_group * layout.window());
+            let rows = layout.seeing(k, 0);
+            let columns = layout.seeing(l, 1);
             let places = (0..layout.batch).flat_map(|n| rows.clone().map(move |i| (n, i)));
             let reach = |(n, i): (usize, usize)| {
                 let first = layout.output([n, o, i, columns.start]);

@@ -233,6 +233,9 @@ fn convolutions_of_known_numbers() {
     assert_eq!(value(&apart, &[&x[..6], w]), [10.0, 30.0, 0.0, 5.0]);
     let wide = "conv2d/f64/out=1,height=3,width=4,kernel=2,dilation=2,channels=1";
     assert_eq!(value(wide, &[&x, w]), [111.0, 122.0]);
+    // The same along a line: each place, and ten times what follows two later.
+    let line = "conv1d.bias/f64/out=1,length=4,kernel=2,dilation=2,pad=1,channels=1";
+    assert_eq!(value(line, &[&x[..4], &[1.0, 10.0], &[0.5]]), [20.5, 31.5, 42.5, 3.5]);
     // Two groups of one channel, of which the second sees the last six pixels.
     let both = &[w, &[0.0, 1.0, 0.0, 0.0]].concat();
     let groups = format!("conv2d.bias/f64/out=2,{shape},groups=2,channels=2");

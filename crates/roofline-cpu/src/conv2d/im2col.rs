@@ -41,7 +41,7 @@ pub(super) fn convolve<T: Scalar<Wide = f32>>(
 ) {
     shape.check(x, w, bias, y);
     let ([rows, columns], [per_group, out_per_group]) = (shape.outputs(), shape.per_group());
-    let (plane, terms) = (rows * columns, per_group * shape.kernel * shape.kernel);
+    let (plane, terms) = (rows * columns, per_group * shape.window());
     let mut weights = Scratch::<f32>::take(w.len());
     weights.iter_mut().zip(w).for_each(|(wide, w)| *wide = w.wide());
     let mut windows = Scratch::<f32>::take(terms * plane);
@@ -69,17 +69,18 @@ const PIECE: usize = 1 << 13;
 
 /// One element of each window, by its number: channel, row and column of the kernel.
 fn write_line<T: Scalar<Wide = f32>>(image: &[T], number: usize, line: &mut [f32], shape: Windows) {
-    let (k, l) = (number / shape.kernel % shape.kernel, number % shape.kernel);
-    let channel = number / (shape.kernel * shape.kernel);
+    let [down, across] = shape.kernel;
+    let (k, l) = (number / across % down, number % across);
+    let channel = number / shape.window();
     let [_, columns] = shape.outputs();
     for (i, line) in line.chunks_mut(columns).enumerate() {
-        let Some(row) = shape.inside(i, k, shape.height) else {
+        let Some(row) = shape.row(i, k) else {
             line.fill(0.0);
             continue;
         };
         let row = &image[(channel * shape.height + row) * shape.width..][..shape.width];
         for (j, element) in line.iter_mut().enumerate() {
-            *element = shape.inside(j, l, shape.width).map_or(0.0, |column| row[column].wide());
+            *element = shape.column(j, l).map_or(0.0, |column| row[column].wide());
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::{Cpu, Scalar};
 ///
 /// // Each pixel with itself and what lies left and right of it.
 /// let mut y = [0.0f32; 3];
-/// let shape = Windows { pad: 1, ..Windows::new(1, [1, 3], 3) };
+/// let shape = Windows { pad: [1; 2], ..Windows::new(1, [1, 3], 3) };
 /// let w = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
 /// conv2d(&Cpu::new(2), &[1.0, 2.0, 4.0], &w, None, &mut y, shape);
 /// assert_eq!(y, [3.0, 7.0, 6.0]);

@@ -1,5 +1,5 @@
 //! `conv2d`: the sums of products of a kernel with the windows of an image, NCHW; `conv2d.bias` adds a bias to each
-//! channel.
+//! channel. `conv1d`: the same of lines, which are images of one row.
 //!
 //! The kernel is not turned round, and what lies outside of the image counts for nothing. bf16 and f16 are computed in
 //! f32 and rounded once.
@@ -22,6 +22,12 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain("conv2d.bias", floats!(prepare, true, plain::conv2d)),
     columns("conv2d.bias", lanes!(prepare, true, im2col::conv2d)),
     columns_parallel("conv2d.bias", lanes!(prepare, true, im2col_parallel::conv2d)),
+    Implementation::plain("conv1d", floats!(prepare_lines, false, plain::conv2d)),
+    columns("conv1d", lanes!(prepare_lines, false, im2col::conv2d)),
+    columns_parallel("conv1d", lanes!(prepare_lines, false, im2col_parallel::conv2d)),
+    Implementation::plain("conv1d.bias", floats!(prepare_lines, true, plain::conv2d)),
+    columns("conv1d.bias", lanes!(prepare_lines, true, im2col::conv2d)),
+    columns_parallel("conv1d.bias", lanes!(prepare_lines, true, im2col_parallel::conv2d)),
 ];
 
 const fn columns(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
@@ -47,12 +53,12 @@ pub struct Windows {
     pub height: usize,
     /// Columns of an image.
     pub width: usize,
-    /// Sides of the kernel.
-    pub kernel: usize,
+    /// Rows and columns of the kernel.
+    pub kernel: [usize; 2],
     /// Steps between windows.
     pub stride: usize,
-    /// Rows and columns around the image.
-    pub pad: usize,
+    /// Rows above the image, and as many below; columns at either side.
+    pub pad: [usize; 2],
     /// Steps between the elements of a window.
     pub dilation: usize,
     /// Parts that channels are dealt to: a divisor of both numbers of channels.
@@ -62,8 +68,22 @@ pub struct Windows {
 impl Windows {
     /// Every window of one image, for as many channels as it has.
     pub fn new(channels: usize, [height, width]: [usize; 2], kernel: usize) -> Windows {
-        let out = channels;
-        Windows { batch: 1, channels, out, height, width, kernel, stride: 1, pad: 0, dilation: 1, groups: 1 }
+        let (out, kernel, pad) = (channels, [kernel; 2], [0; 2]);
+        Windows { batch: 1, channels, out, height, width, kernel, stride: 1, pad, dilation: 1, groups: 1 }
+    }
+
+    /// The same of one line, which is an image of one row.
+    ///
+    /// ```
+    /// use roofline_cpu::{Cpu, conv2d, conv2d::Windows};
+    ///
+    /// let mut y = [0.0f32; 3];
+    /// let shape = Windows { pad: [0, 1], ..Windows::line(1, 3, 3) };
+    /// conv2d(&Cpu::serial(), &[1.0, 2.0, 3.0], &[1.0, 10.0, 100.0], None, &mut y, shape);
+    /// assert_eq!(y, [210.0, 321.0, 32.0]);
+    /// ```
+    pub fn line(channels: usize, length: usize, kernel: usize) -> Windows {
+        Windows { kernel: [1, kernel], ..Windows::new(channels, [1, length], kernel) }
     }
 
     fn of(args: &Args<'_>) -> Result<Windows, Mismatch> {
@@ -73,11 +93,25 @@ impl Windows {
             out: args.axis("out")?,
             height: args.axis("height")?,
             width: args.axis("width")?,
-            kernel: args.axis("kernel")?,
+            kernel: [args.axis("kernel")?; 2],
             stride: args.axis("stride")?,
-            pad: args.axis("pad")?,
+            pad: [args.axis("pad")?; 2],
             dilation: args.axis("dilation")?,
             groups: args.axis("groups")?,
+        })
+    }
+
+    /// Those of lines, which are images of one row.
+    fn of_lines(args: &Args<'_>) -> Result<Windows, Mismatch> {
+        let lines = Windows::line(args.axis("channels")?, args.axis("length")?, args.axis("kernel")?);
+        Ok(Windows {
+            batch: args.axis("batch")?,
+            out: args.axis("out")?,
+            stride: args.axis("stride")?,
+            pad: [0, args.axis("pad")?],
+            dilation: args.axis("dilation")?,
+            groups: args.axis("groups")?,
+            ..lines
         })
     }
 
@@ -86,10 +120,16 @@ impl Windows {
     /// # Panics
     /// If no window fits.
     pub fn outputs(self) -> [usize; 2] {
-        [self.height, self.width].map(|side| {
-            let window = self.dilation * (self.kernel - 1) + 1;
-            (side + 2 * self.pad).checked_sub(window).expect("a window that fits") / self.stride + 1
+        [0, 1].map(|side| {
+            let window = self.dilation * (self.kernel[side] - 1) + 1;
+            let all = [self.height, self.width][side] + 2 * self.pad[side];
+            all.checked_sub(window).expect("a window that fits") / self.stride + 1
         })
+    }
+
+    /// Elements of a window in one channel.
+    fn window(self) -> usize {
+        self.kernel[0] * self.kernel[1]
     }
 
     /// Channels, and channels of outputs, of a group.
@@ -97,21 +137,27 @@ impl Windows {
         [self.channels, self.out].map(|all| all / self.groups)
     }
 
-    /// The row of the image, or the column, that element `k` of window `i` lies on, if it is inside.
+    /// The row of the image that row `k` of window `i` lies on, if it is inside.
     #[inline]
-    fn inside(self, i: usize, k: usize, side: usize) -> Option<usize> {
-        (i * self.stride + k * self.dilation).checked_sub(self.pad).filter(|place| *place < side)
+    fn row(self, i: usize, k: usize) -> Option<usize> {
+        (i * self.stride + k * self.dilation).checked_sub(self.pad[0]).filter(|row| *row < self.height)
+    }
+
+    /// The column of the image that column `l` of window `j` lies on, if it is inside.
+    #[inline]
+    fn column(self, j: usize, l: usize) -> Option<usize> {
+        (j * self.stride + l * self.dilation).checked_sub(self.pad[1]).filter(|column| *column < self.width)
     }
 
     #[track_caller]
     fn check<T>(self, x: &[T], w: &[T], bias: Option<&[T]>, y: &[T]) {
         let is_dealt = |all: usize| self.groups > 0 && all.is_multiple_of(self.groups);
-        let are_steps = self.kernel > 0 && self.stride > 0 && self.dilation > 0;
+        let are_steps = self.window() > 0 && self.stride > 0 && self.dilation > 0;
         assert!(are_steps && is_dealt(self.channels) && is_dealt(self.out), "sizes of {self:?}");
         let ([rows, columns], [channels, _]) = (self.outputs(), self.per_group());
         let expected = [
             self.batch * self.channels * self.height * self.width,
-            self.out * channels * self.kernel * self.kernel,
+            self.out * channels * self.window(),
             bias.map_or(0, |_| self.out),
             self.batch * self.out * rows * columns,
         ];
@@ -122,13 +168,31 @@ impl Windows {
 type Convolve<T> = fn(&Cpu, &[T], &[T], Option<&[T]>, &mut [T], Windows);
 
 fn prepare<'a, T: Datum>(
-    mut args: Args<'a>,
+    args: Args<'a>,
     is_biased: bool,
     kernel: Convolve<T>,
 ) -> Result<Launch<'a>, Mismatch> {
+    let shape = Windows::of(&args)?;
+    prepare_windows(args, is_biased, kernel, shape)
+}
+
+fn prepare_lines<'a, T: Datum>(
+    args: Args<'a>,
+    is_biased: bool,
+    kernel: Convolve<T>,
+) -> Result<Launch<'a>, Mismatch> {
+    let shape = Windows::of_lines(&args)?;
+    prepare_windows(args, is_biased, kernel, shape)
+}
+
+fn prepare_windows<'a, T: Datum>(
+    mut args: Args<'a>,
+    is_biased: bool,
+    kernel: Convolve<T>,
+    shape: Windows,
+) -> Result<Launch<'a>, Mismatch> {
     let (x, w, mut y) = (args.take("x")?, args.take("w")?, args.take_out("y")?);
     let bias: Option<In<'a, T>> = if is_biased { Some(args.take("b")?) } else { None };
-    let shape = Windows::of(&args)?;
     Ok(Launch::new(move |cpu| {
         let bias: Option<&[T]> = match &bias {
             Some(bias) => Some(bias),

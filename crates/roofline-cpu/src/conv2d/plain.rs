@@ -15,7 +15,7 @@ use crate::{Cpu, Real, Scalar};
 /// ```
 pub fn conv2d<T: Scalar>(_cpu: &Cpu, x: &[T], w: &[T], bias: Option<&[T]>, y: &mut [T], shape: Windows) {
     shape.check(x, w, bias, y);
-    let Windows { batch, channels, out, height, width, kernel, .. } = shape;
+    let Windows { batch, channels, out, height, width, kernel: [down, across], .. } = shape;
     let ([rows, columns], [per_group, out_per_group]) = (shape.outputs(), shape.per_group());
     for n in 0..batch {
         for o in 0..out {
@@ -25,11 +25,11 @@ pub fn conv2d<T: Scalar>(_cpu: &Cpu, x: &[T], w: &[T], bias: Option<&[T]>, y: &m
                     let mut sum = bias.map_or(T::Wide::of(0.0), |bias| bias[o].wide());
                     for c in 0..per_group {
                         let image = (n * channels + first + c) * height;
-                        for k in 0..kernel {
-                            let Some(row) = shape.inside(i, k, height) else { continue };
-                            for l in 0..kernel {
-                                let Some(column) = shape.inside(j, l, width) else { continue };
-                                let weight = w[((o * per_group + c) * kernel + k) * kernel + l];
+                        for k in 0..down {
+                            let Some(row) = shape.row(i, k) else { continue };
+                            for l in 0..across {
+                                let Some(column) = shape.column(j, l) else { continue };
+                                let weight = w[((o * per_group + c) * down + k) * across + l];
                                 sum += x[(image + row) * width + column].wide() * weight.wide();
                             }
                         }
