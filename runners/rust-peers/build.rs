@@ -1,6 +1,7 @@
 //! Versions of the peers, from the lock file: what was measured must be said.
 
-const PEERS: [&str; 6] = ["candle-core", "faer", "gemm", "matrixmultiply", "ndarray", "rten-gemm"];
+const PEERS: [&str; 8] =
+    ["candle-core", "faer", "gemm", "matrixmultiply", "ndarray", "rten-gemm", "rustfft", "sprs"];
 
 fn main() {
     println!("cargo:rerun-if-changed=Cargo.lock");

@@ -1,4 +1,4 @@
-//! Matrix and tensor libraries of Rust as implementations `rust-peers/NAME`: one file each.
+//! Libraries of Rust for matrices, tensors and transforms as implementations `rust-peers/NAME`: one file each.
 
 mod candle;
 mod faer;
@@ -7,6 +7,8 @@ mod matrixmultiply;
 mod ndarray;
 mod product;
 mod rten;
+mod rustfft;
+mod sprs;
 
 use roofline_runner::{Entry, Table, serve};
 use std::process::ExitCode;
@@ -23,6 +25,8 @@ const PEERS: &[(&str, &str, &[Entry])] = &[
     ("matrixmultiply", env!("VERSION_MATRIXMULTIPLY"), matrixmultiply::ENTRIES),
     ("ndarray", env!("VERSION_NDARRAY"), ndarray::ENTRIES),
     ("rten", env!("VERSION_RTEN_GEMM"), rten::ENTRIES),
+    ("rustfft", env!("VERSION_RUSTFFT"), rustfft::ENTRIES),
+    ("sprs", env!("VERSION_SPRS"), sprs::ENTRIES),
 ];
 
 fn main() -> ExitCode {
