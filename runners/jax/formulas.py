@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import jax
@@ -361,6 +362,29 @@ for form, formula in {
 for form, quantizer in {"": quantize, ".fp8": quantize_fp8}.items():
     formula = partial(add_rms_norm_quantize, quantizer)
     offer(f"add-rms-norm-quantize{form}", formula, ["f32", "f16", "bf16"], params=["eps"])
+
+
+def calibrate(x):
+    """jax.numpy.max of magnitudes, a quotient."""
+    return quotients(x.reshape(-1), 127.0)[1]
+
+
+def calibrate_percentile(x, percentile):
+    """jax.numpy.sort of magnitudes, a quotient."""
+    rank = max(math.ceil(percentile * x.size / 100), 1) - 1
+    most = jnp.sort(jnp.abs(x).reshape(-1))[rank]
+    return jnp.where(most == 0, 1.0, most / 127.0)
+
+
+def sqnr(x, q, s):
+    """A product, a difference, the sums of squares, jax.numpy.log10 of their quotient."""
+    rest = x - q * s[:, None]
+    return 10 * jnp.log10(jnp.square(x).sum(-1) / jnp.square(rest).sum(-1))
+
+
+offer("sqnr", sqnr, ["f32", "bf16"])
+offer("calibrate", calibrate, ["f32", "f16", "bf16"])
+offer("calibrate.percentile", calibrate_percentile, ["f32", "f16", "bf16"], params=["percentile"])
 
 
 def spread(scales, block: int, shape):

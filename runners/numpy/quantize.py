@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import numpy as np
@@ -258,5 +259,42 @@ def mx_quantize_fp4(job: Job):
             np.add(codes, is_passed, out=codes)
         np.left_shift(pairs[..., 1], 4, out=q.view(np.uint8))
         np.bitwise_or(q.view(np.uint8), pairs[..., 0], out=q.view(np.uint8))
+
+    return run
+
+
+@offer("partition", "calibrate", ["f32", "f16"])
+@offer("partition", "calibrate.percentile", ["f32", "f16"], params=["percentile"])
+def calibrate(job: Job):
+    """numpy.max of numpy.abs, or numpy.partition of it at the rank of the percentile."""
+    x, s = job.arrays()
+    sizes = scratch(job, (x.size,), np.float32)
+    up_to = math.ceil(job.params.get("percentile", 100) * x.size / 100) if job.variant else x.size
+    rank = max(up_to, 1) - 1
+
+    def run():
+        np.abs(x.reshape(-1), out=sizes)
+        if job.variant:
+            sizes.partition(rank)
+        most = sizes[rank] if job.variant else sizes.max()
+        s[0] = most / np.float32(127) if most else 1
+
+    return run
+
+
+@offer("ufunc", "sqnr", ["f32"])
+def sqnr(job: Job):
+    """A product, a difference, numpy.sum of squares twice, numpy.log10 of their quotient."""
+    x, q, s, y = job.arrays()
+    rest, squares = (scratch(job, x.shape, np.float32) for _ in range(2))
+
+    def run():
+        np.multiply(q, s[:, None], out=rest)
+        np.subtract(x, rest, out=rest)
+        np.square(x, out=squares, dtype=np.float32)
+        np.square(rest, out=rest)
+        np.divide(squares.sum(axis=1), rest.sum(axis=1), out=y)
+        np.log10(y, out=y)
+        np.multiply(y, 10, out=y)
 
     return run

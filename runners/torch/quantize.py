@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import torch
@@ -333,3 +334,37 @@ for operation, function, dtypes, sizes in [
         parallel=True,
         devices=ANYWHERE,
     )(step_by_step(function, sizes))
+
+
+def calibrate(x):
+    """amax of torch.abs, a quotient."""
+    return scales(x.reshape(1, -1), 127.0)
+
+
+def calibrate_percentile(x, percentile):
+    """torch.kthvalue of torch.abs, a quotient."""
+    rank = max(math.ceil(percentile * x.numel() / 100), 1)
+    most = x.abs().reshape(-1).kthvalue(rank).values
+    return torch.where(most == 0, 1.0, most / 127.0)
+
+
+def sqnr(x, q, s):
+    """A product, a difference, the sums of squares, torch.log10 of their quotient."""
+    rest = x - q * s[:, None]
+    return 10 * torch.log10(x.square().sum(-1) / rest.square().sum(-1))
+
+
+for operation, function, params in [
+    ("calibrate", calibrate, []),
+    ("calibrate.percentile", calibrate_percentile, ["percentile"]),
+    ("sqnr", sqnr, []),
+]:
+    runner.implementation(
+        "torch/formula",
+        operation=operation,
+        dtypes=["f32", "bf16"] if function is sqnr else TYPES,
+        about=f"{named(function)}, in f32",
+        parallel=True,
+        devices=ANYWHERE,
+        params=params,
+    )(step_by_step(function, params))

@@ -13,6 +13,7 @@ pub mod axpy;
 pub mod batch_norm;
 pub mod bmm;
 pub mod broadcast_add;
+pub mod calibrate;
 pub mod cat;
 pub mod conv1d;
 pub mod conv2d;
@@ -80,6 +81,7 @@ pub mod softmax_axis;
 pub mod split;
 pub mod spmm;
 pub mod spmv;
+pub mod sqnr;
 pub mod sqrt;
 pub mod stack;
 pub mod sub;
@@ -179,6 +181,8 @@ pub const OPERATIONS: &[&Operation] = &[
     &dequantize::OPERATION,
     &mx_quantize::OPERATION,
     &mx_dequantize::OPERATION,
+    &calibrate::OPERATION,
+    &sqnr::OPERATION,
     &rnn::OPERATION,
     &lstm::OPERATION,
     &gru::OPERATION,
