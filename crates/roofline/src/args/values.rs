@@ -1,0 +1,107 @@
+//! How values of options are read.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use jiff::SignedDuration;
+use roofline_core::fill::Fill;
+use roofline_report::Sort;
+use std::time::Duration;
+
+/// What `--size` leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Size {
+    Most(u64),
+    Class(String),
+}
+
+pub(super) fn sort_keys() -> impl TypedValueParser<Value = Sort> {
+    let names = Sort::ALL.iter().map(|sort| sort.name());
+    PossibleValuesParser::new(names).map(|name| Sort::find(&name).unwrap_or_default())
+}
+
+pub(super) fn fills() -> impl TypedValueParser<Value = Fill> {
+    let names = Fill::ALL.iter().map(|fill| fill.name());
+    let find = |name: String| Fill::ALL.iter().copied().find(|fill| fill.name() == name);
+    PossibleValuesParser::new(names).map(move |name| find(name).unwrap_or(Fill::Uniform))
+}
+
+/// A time as people write it: `500ms`, `2s`, `1min 30s`; a number alone is seconds.
+pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds: &f64| *seconds >= 0.0);
+    let seconds = seconds.map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+    let written = || Duration::try_from(text.parse::<SignedDuration>().ok()?).ok();
+    let time = seconds.or_else(written);
+    let time = time.ok_or_else(|| format!("`{text}` is not a time; write `500ms`, `2s` or `1min`"))?;
+    if time <= LONGEST { Ok(time) } else { Err("a day, `24h`, is the most".to_owned()) }
+}
+
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+pub(super) fn parse_timeout(text: &str) -> Result<Duration, String> {
+    let time = parse_duration(text)?;
+    if time < Duration::from_millis(1) {
+        return Err("no launch ends in no time; `1ms` is the least".to_owned());
+    }
+    Ok(time)
+}
+
+pub(super) fn parse_delta(text: &str) -> Result<f64, String> {
+    let percent: Option<f64> = text.parse().ok();
+    let percent = percent.filter(|percent| (0.3..=100.0).contains(percent));
+    percent.ok_or_else(|| "write a percentage from 0.3 to 100".to_owned())
+}
+
+pub(super) fn parse_detect(text: &str) -> Result<f64, String> {
+    let percent: Option<f64> = text.strip_suffix('%').unwrap_or(text).parse().ok();
+    let percent = percent.filter(|percent| (0.5..=100.0).contains(percent));
+    percent.ok_or_else(|| "write a percentage from 0.5 to 100, such as `1%`".to_owned())
+}
+
+pub(super) fn parse_threads(text: &str) -> Result<u32, String> {
+    let threads = text.parse().ok().filter(|threads| (1..=4096).contains(threads));
+    threads.ok_or_else(|| "write numbers from 1 to 4096, such as `1,2`".to_owned())
+}
+
+pub(super) fn parse_size(text: &str) -> Result<Size, String> {
+    let is_class = text.starts_with(|c: char| c.is_ascii_lowercase());
+    if is_class { Ok(Size::Class(text.to_owned())) } else { parse_bytes(text).map(Size::Most) }
+}
+
+pub(super) fn parse_memory(text: &str) -> Result<u64, String> {
+    let bytes = parse_bytes(text)?;
+    if bytes < LEAST_MEMORY {
+        return Err("a runner needs `16MiB` to start".to_owned());
+    }
+    Ok(bytes)
+}
+
+const LEAST_MEMORY: u64 = 16 << 20;
+
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let number: u64 =
+        number.parse().map_err(|_| format!("`{text}` is not an amount of memory; write `64MiB`"))?;
+    let shift = match unit.trim() {
+        "" | "B" => 0,
+        "KiB" => 10,
+        "MiB" => 20,
+        "GiB" => 30,
+        _ => return Err(format!("`{unit}` is not a unit of memory; write KiB, MiB or GiB")),
+    };
+    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too much"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_sizes() {
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("2s"), Ok(Duration::from_secs(2)));
+        assert_eq!(parse_duration("1.5min"), Ok(Duration::from_secs(90)));
+        assert!(parse_duration("fast").is_err() && parse_duration("-1s").is_err());
+        assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
+        assert!(parse_bytes("64MB").is_err() && parse_bytes("99999999999GiB").is_err());
+    }
+}
