@@ -25,6 +25,8 @@ pub struct Selection {
     pub left_out: usize,
     /// The turn of each case that is of a group, by its id, where groups take turns.
     pub turns: BTreeMap<String, usize>,
+    /// Whether the cases themselves were named, and not what they are of.
+    pub is_by_id: bool,
 }
 
 /// The cases that a selection names, in the order of its words.
@@ -49,7 +51,8 @@ pub fn selection(select: &Select, how: &How) -> Result<Selection, Problem> {
     let turns = if how.total_budget.is_some() { turns(&picked) } else { BTreeMap::new() };
     let mut cases: Vec<Case> = picked.into_iter().map(|picked| picked.case).collect();
     cases.sort_by_cached_key(|case| turns.get(&case.to_string()).copied());
-    Ok(Selection { cases, left_out, turns })
+    let is_by_id = select.words().next().is_some() && select.words().all(|word| word.contains('/'));
+    Ok(Selection { cases, left_out, turns, is_by_id })
 }
 
 /// Most shapes of a group that a quick run takes, each at all its numbers of threads.

@@ -264,7 +264,9 @@ impl Outcome {
     pub fn exits(mut self, code: i32) -> Outcome {
         for _ in 0..2 {
             let is_decision = [self.code, code].iter().all(|code| [0, 3].contains(code));
-            let is_doubted = self.code == 4 && self.stdout.contains("suspect");
+            // A row that was measured anew has no sets in common with the others.
+            let is_undecided = self.code == 5 && self.stderr.contains("no target was decided");
+            let is_doubted = self.code == 4 && self.stdout.contains("suspect") || is_undecided;
             let Some((command, shares_lock)) =
                 self.command.take().filter(|_| self.code != code && (is_decision || is_doubted))
             else {

@@ -312,7 +312,7 @@ fn fp8_has_every_shape_that_was_checked_or_timed() {
 #[test]
 fn rows_that_would_take_minutes_are_left_out_unless_they_are_named() {
     let scene = Scene::new();
-    let large = "check matmul/f32/m=4096,n=4096,k=4096 --dry-run";
+    let large = "check matmul --axis zip(m,n,k)=4096 --dry-run";
     let outcome = scene.call_with_store(large).exits(0);
     assert!(
         !outcome.stdout.contains("@cpu/plain") && outcome.stdout.contains("@cpu/packed"),
@@ -322,6 +322,8 @@ fn rows_that_would_take_minutes_are_left_out_unless_they_are_named() {
     assert!(outcome.stderr.contains("would take over 2 s each are left out"), "{}", outcome.stderr);
     let named = scene.call_with_store(&format!("{large} -i cpu/plain")).exits(0);
     assert!(named.stdout.contains("@cpu/plain") && named.stderr.is_empty(), "{}", named.stderr);
-    let only = scene.call_with_store("check gru/f32/seq=4096,hidden=4096,input=4096 --dry-run").exits(5);
+    let only = scene.call_with_store("check gru --axis zip(seq,hidden,input)=4096 --dry-run").exits(5);
     assert!(only.stderr.contains("-i cpu/plain"), "{}", only.stderr);
+    let by_id = scene.call_with_store("check matmul/f32/m=4096,n=4096,k=4096 --dry-run").exits(0);
+    assert!(by_id.stdout.contains("@cpu/plain"), "{}", by_id.stdout);
 }

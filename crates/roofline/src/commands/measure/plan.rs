@@ -43,7 +43,7 @@ impl Planned {
 pub fn plan(args: &Measure, targets: &[Target], may_ask: Option<Limits>) -> Result<Planned, Problem> {
     let specs = places::runners(&args.places)?;
     offers::bring(&args.places, &specs, may_ask)?;
-    let Selection { mut cases, left_out, turns } = select::selection(&args.select, &args.how)?;
+    let Selection { mut cases, left_out, turns, is_by_id } = select::selection(&args.select, &args.how)?;
     if !targets.is_empty() {
         // A suite may be large, and what is asked is whether its targets are met.
         cases.retain(|case| targets.iter().any(|target| target.is_about(&case.to_string())));
@@ -64,7 +64,8 @@ pub fn plan(args: &Measure, targets: &[Target], may_ask: Option<Limits>) -> Resu
         let is_hub = |hub: &String| names(hub, name);
         patterns.iter().any(|pattern| pattern == name) || args.against.as_ref().is_some_and(is_hub)
     };
-    let slow = leave_out_slow(&mut plan, args.how.quick, is_named)?;
+    // Whoever names a case has it, however long it takes.
+    let slow = if is_by_id { 0 } else { leave_out_slow(&mut plan, args.how.quick, is_named)? };
     check_against(args, &plan)?;
     check_twins(&plan)?;
     let is_whole = args.select.is_whole() && targets.is_empty() && left_out + slow == 0;
