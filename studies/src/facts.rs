@@ -32,8 +32,8 @@ pub(crate) fn setting(machine: &Machine, revision: &str) -> Vec<(&'static str, S
 const ALL: &[&str] = &[":!results"];
 /// What measures and decides: whatever else changes, what was found about that stays true.
 pub(crate) const MEASURING: &[&str] = &[
-    "crates/roofline-conductor",
-    "crates/roofline-runner",
+    "crates/roofline-conductor/src",
+    "crates/roofline-runner/src",
     "runners/python",
     "crates/roofline-core/src/stats*",
     "crates/roofline-core/src/verdict.rs",
