@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -124,7 +125,7 @@ pub fn succeed(command: &mut Command, hint: &str) -> String {
         }
         let is_doubted = status.code() == Some(4) && stdout.contains("suspect");
         assert!(is_doubted && tries < 2, "{command:?}: {status}\n{stdout}\n{stderr}\nhint: {hint}");
-        println!("once more: {command:?}\n{stdout}");
+        let _ = writeln!(std::io::stderr(), "once more: {command:?}\n{stdout}");
     }
     unreachable!("it is asked until it ends well or has failed")
 }
