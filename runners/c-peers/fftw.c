@@ -1,4 +1,4 @@
-/* FFTW 3: transforms that are planned by measuring, before the clock starts. */
+/* FFTW 3, and MKL through the interface of FFTW that it has: transforms that are planned before the clock starts. */
 #include "peers.h"
 #include <dlfcn.h>
 #include <limits.h>
@@ -25,7 +25,12 @@ typedef struct {
     const char *version;
 } fftw;
 
-static fftw single_precision, double_precision;
+/* A library in both. */
+typedef struct {
+    fftw single_precision, double_precision;
+} pair;
+
+static pair of_fftw, of_mkl;
 
 /* A plan for the job's tensors, and what an inverse is still to be multiplied by. */
 typedef struct {
@@ -75,7 +80,7 @@ static void *make_plan(transform *made, const roofline_job *job, const char *for
                              *form ? BACKWARD : FORWARD, MEASURE | PRESERVE_INPUT);
 }
 
-static int prepare(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
+static int prepare(const pair *of, const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
     if (elements(&inputs[0]) > INT_MAX || elements(&outputs[0]) > INT_MAX) {
         job->message = "its sizes are 32-bit integers";
         return ROOFLINE_UNSUPPORTED;
@@ -85,7 +90,7 @@ static int prepare(const DLTensor *inputs, const DLTensor *outputs, roofline_job
     transform *made = calloc(1, sizeof *made);
     if (in && out && made) {
         const char *form = strchr(job->operation, '.');
-        *made = (transform){.library = inputs[0].dtype.bits == 32 ? &single_precision : &double_precision, .factor = 1};
+        *made = (transform){.library = inputs[0].dtype.bits == 32 ? &of->single_precision : &of->double_precision, .factor = 1};
         made->library->plan_with_threads(job->threads);
         made->plan = make_plan(made, job, form ? form + 1 : "", in, out);
     }
@@ -128,9 +133,8 @@ static void *find(void *handle, const char *prefix, const char *name) {
     return dlsym(handle, whole);
 }
 
-/* Opens the library of a precision and that of its threads. */
-static int open_fftw(fftw *library, const char *file, const char *threads, const char *prefix) {
-    void *handle = dlopen(file, RTLD_NOW | RTLD_GLOBAL), *of_threads = dlopen(threads, RTLD_NOW | RTLD_LOCAL);
+/* Finds what is needed of one precision: plans are in one file, threads may be in another. */
+static int find_all(fftw *library, void *handle, void *of_threads, const char *prefix) {
     if (!handle || !of_threads) return 0;
     int (*init_threads)(void) = NULL;
     *(void **)&library->plan_dft = find(handle, prefix, "plan_many_dft");
@@ -148,16 +152,39 @@ static int open_fftw(fftw *library, const char *file, const char *threads, const
         && library->version && init_threads && init_threads();
 }
 
-void add_fftw(peers *table) {
+static void offer(peers *table, const char *name, const char *about, roofline_kernel *prepare_it) {
     static const char *const forms[] = {"fft", "fft.inverse", "fft.real", "fft.real-inverse", "fft2", "fft2.inverse"};
-    if (!open_fftw(&single_precision, "libfftw3f.so.3", "libfftw3f_threads.so.3", "fftwf_")
-        || !open_fftw(&double_precision, "libfftw3.so.3", "libfftw3_threads.so.3", "fftw_")) {
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        peers_offer(table, (roofline_offer){.name = name, .operation = forms[i], .dtypes = "f32,f64", .about = about,
+                                            .parallel = 1, .prepare = prepare_it, .launch = launch,
+                                            .release = release});
+}
+
+static int fftw_prepare(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
+    return prepare(&of_fftw, inputs, outputs, job);
+}
+
+void add_fftw(peers *table) {
+    /* The files of threads need those of plans. */
+    int flags = RTLD_NOW | RTLD_GLOBAL;
+    void *singles = dlopen("libfftw3f.so.3", flags), *doubles = dlopen("libfftw3.so.3", flags);
+    if (!find_all(&of_fftw.single_precision, singles, dlopen("libfftw3f_threads.so.3", RTLD_NOW), "fftwf_")
+        || !find_all(&of_fftw.double_precision, doubles, dlopen("libfftw3_threads.so.3", RTLD_NOW), "fftw_")) {
         peers_version(table, "no FFTW");
         return;
     }
-    peers_version(table, "%s", double_precision.version);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        peers_offer(table, (roofline_offer){.name = "fftw", .operation = forms[i], .dtypes = "f32,f64",
-                                            .about = "a plan of FFTW, measured while preparing; inverses are multiplied by 1/n after it",
-                                            .parallel = 1, .prepare = prepare, .launch = launch, .release = release});
+    peers_version(table, "%s", of_fftw.double_precision.version);
+    offer(table, "fftw", "a plan of FFTW, measured while preparing; inverses are multiplied by 1/n after it", fftw_prepare);
+}
+
+static int mkl_prepare(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
+    return prepare(&of_mkl, inputs, outputs, job);
+}
+
+void add_mkl_fft(peers *table) {
+    void *handle = NULL;
+    for (const char *const *file = MKL_FILES; *file && !handle; file++) handle = dlopen(*file, RTLD_NOW | RTLD_LOCAL);
+    if (find_all(&of_mkl.single_precision, handle, handle, "fftwf_")
+        && find_all(&of_mkl.double_precision, handle, handle, "fftw_"))
+        offer(table, "mkl", "a plan of MKL, through its interface of FFTW; inverses are multiplied by 1/n after it", mkl_prepare);
 }

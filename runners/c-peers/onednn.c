@@ -1,99 +1,89 @@
-/* oneDNN 2: primitives over the given memory, made once and executed. */
-#include "peers.h"
+/* oneDNN 2: the library, and plans of its primitives. */
+#include "onednn.h"
 
-#if __has_include(<dnnl.h>)
-#include <dnnl.h>
-#endif
-
-#if defined(DNNL_VERSION_MAJOR) && DNNL_VERSION_MAJOR == 2
+#ifdef HAS_ONEDNN
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions that are used; each is looked up in the library under its own name. */
-#define FUNCTIONS(X) \
-    X(dnnl_version) X(dnnl_engine_create) X(dnnl_stream_create) X(dnnl_stream_wait) \
-    X(dnnl_memory_desc_init_by_strides) X(dnnl_memory_create) X(dnnl_memory_destroy) \
-    X(dnnl_matmul_desc_init) X(dnnl_binary_desc_init) \
-    X(dnnl_primitive_desc_create) X(dnnl_primitive_desc_destroy) \
-    X(dnnl_primitive_create) X(dnnl_primitive_execute) X(dnnl_primitive_destroy)
-
-#define DECLARE(name) __typeof__(name) *name##_;
-static struct { FUNCTIONS(DECLARE) } of;
-
-static dnnl_engine_t engine;
+onednn_functions of;
+dnnl_engine_t onednn_engine;
 static dnnl_stream_t stream;
 
-/* A primitive with its tensors: two inputs and the output. */
-typedef struct {
-    dnnl_primitive_t primitive;
-    dnnl_memory_t memory[3];
-    dnnl_exec_arg_t arguments[3];
-    int count;
-} plan;
-
-static dnnl_data_type_t type_of(DLDataType type) {
+dnnl_data_type_t onednn_type(DLDataType type) {
     if (type.code == 4) return dnnl_bf16;
     if (type.code == 2) return type.bits == 32 ? dnnl_f32 : dnnl_f16;
     return type.bits == 8 ? dnnl_s8 : dnnl_s32;
 }
 
-/* A matrix as it lies in memory, or seen the other way round. */
-static dnnl_status_t describe(dnnl_memory_desc_t *desc, const DLTensor *tensor, int is_transposed) {
-    dnnl_dims_t dims = {tensor->shape[is_transposed], tensor->shape[!is_transposed]};
-    dnnl_dims_t strides = {tensor->strides[is_transposed], tensor->strides[!is_transposed]};
-    return of.dnnl_memory_desc_init_by_strides_(desc, 2, dims, type_of(tensor->dtype), strides);
-}
-
-static dnnl_status_t bind(plan *made, int argument, const dnnl_memory_desc_t *desc, void *data) {
-    dnnl_memory_t *memory = &made->memory[made->count];
-    dnnl_status_t status = of.dnnl_memory_create_(memory, desc, engine, data);
-    if (status == dnnl_success) made->arguments[made->count++] = (dnnl_exec_arg_t){argument, *memory};
-    return status;
-}
-
-static dnnl_status_t create(plan *made, const_dnnl_op_desc_t operation) {
-    dnnl_primitive_desc_t desc;
-    dnnl_status_t status = of.dnnl_primitive_desc_create_(&desc, operation, NULL, engine, NULL);
-    if (status != dnnl_success) return status;
-    status = of.dnnl_primitive_create_(&made->primitive, desc);
-    of.dnnl_primitive_desc_destroy_(desc);
-    return status;
-}
-
-static dnnl_status_t make(plan *made, const DLTensor *in, const DLTensor *out, const char *operation) {
-    dnnl_memory_desc_t x, y, z;
-    dnnl_status_t status = describe(&x, &in[0], 0);
-    if (!status) status = describe(&y, &in[1], strcmp(operation, "matmul") == 0);
-    if (!status) status = describe(&z, &out[0], 0);
-    if (status) return status;
-    if (strcmp(operation, "add") == 0) {
-        dnnl_binary_desc_t desc;
-        status = of.dnnl_binary_desc_init_(&desc, dnnl_binary_add, &x, &y, &z);
-        if (!status) status = create(made, &desc);
-        if (!status) status = bind(made, DNNL_ARG_SRC_0, &x, in[0].data);
-        if (!status) status = bind(made, DNNL_ARG_SRC_1, &y, in[1].data);
-    } else {
-        dnnl_matmul_desc_t desc;
-        status = of.dnnl_matmul_desc_init_(&desc, &x, &y, NULL, &z);
-        if (!status) status = create(made, &desc);
-        if (!status) status = bind(made, DNNL_ARG_SRC, &x, in[0].data);
-        if (!status) status = bind(made, DNNL_ARG_WEIGHTS, &y, in[1].data);
+dnnl_status_t onednn_describe(dnnl_memory_desc_t *desc, const DLTensor *tensor, int is_turned) {
+    dnnl_dims_t dims, strides;
+    int count = tensor->ndim;
+    for (int i = 0; i < count; i++) {
+        int from = is_turned && i >= count - 2 ? 2 * count - 3 - i : i;
+        dims[i] = tensor->shape[from];
+        strides[i] = tensor->strides[from];
     }
-    return status ? status : bind(made, DNNL_ARG_DST, &z, out[0].data);
+    return of.dnnl_memory_desc_init_by_strides_(desc, count, dims, onednn_type(tensor->dtype), strides);
+}
+
+dnnl_status_t onednn_any(dnnl_memory_desc_t *desc, const dnnl_memory_desc_t *plain) {
+    return of.dnnl_memory_desc_init_by_tag_(desc, plain->ndims, plain->dims, plain->data_type, dnnl_format_tag_any);
+}
+
+dnnl_status_t onednn_memory(onednn_plan *plan, dnnl_memory_t *memory, const dnnl_memory_desc_t *desc, void *data) {
+    TRY(of.dnnl_memory_create_(memory, desc, onednn_engine, data));
+    plan->memory[plan->memory_count++] = *memory;
+    return dnnl_success;
+}
+
+dnnl_status_t onednn_add(onednn_plan *plan, onednn_step **step, dnnl_primitive_desc_t desc) {
+    *step = &plan->steps[plan->count];
+    TRY(of.dnnl_primitive_create_(&(*step)->primitive, desc));
+    (*step)->count = 0;
+    plan->count++;
+    return dnnl_success;
+}
+
+void onednn_argument(onednn_step *step, int argument, dnnl_memory_t memory) {
+    step->arguments[step->count++] = (dnnl_exec_arg_t){argument, memory};
+}
+
+dnnl_status_t onednn_reorder(onednn_plan *plan, dnnl_memory_t from, dnnl_memory_t to) {
+    const dnnl_memory_desc_t *old, *new;
+    TRY(of.dnnl_memory_get_memory_desc_(from, &old));
+    TRY(of.dnnl_memory_get_memory_desc_(to, &new));
+    dnnl_primitive_desc_t desc;
+    onednn_step *step;
+    TRY(of.dnnl_reorder_primitive_desc_create_(&desc, old, onednn_engine, new, onednn_engine, NULL));
+    dnnl_status_t status = onednn_add(plan, &step, desc);
+    of.dnnl_primitive_desc_destroy_(desc);
+    TRY(status);
+    onednn_argument(step, DNNL_ARG_FROM, from);
+    onednn_argument(step, DNNL_ARG_TO, to);
+    return dnnl_success;
+}
+
+dnnl_status_t onednn_execute(onednn_plan *plan) {
+    for (int i = 0; i < plan->count; i++) {
+        const onednn_step *step = &plan->steps[i];
+        TRY(of.dnnl_primitive_execute_(step->primitive, stream, step->count, step->arguments));
+    }
+    return of.dnnl_stream_wait_(stream);
 }
 
 static void release(roofline_job *job) {
-    plan *made = job->workspace;
-    for (int i = 0; i < made->count; i++) of.dnnl_memory_destroy_(made->memory[i]);
-    if (made->primitive) of.dnnl_primitive_destroy_(made->primitive);
-    free(made);
+    onednn_plan *plan = job->workspace;
+    for (int i = 0; i < plan->memory_count; i++) of.dnnl_memory_destroy_(plan->memory[i]);
+    for (int i = 0; i < plan->count; i++) of.dnnl_primitive_destroy_(plan->steps[i].primitive);
+    free(plan);
 }
 
-static int prepare(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
-    job->workspace = calloc(1, sizeof(plan));
+int onednn_prepare(roofline_job *job, const DLTensor *in, const DLTensor *out,
+                   dnnl_status_t (*make)(onednn_plan *plan, const DLTensor *in, const DLTensor *out, roofline_job *job)) {
+    job->workspace = calloc(1, sizeof(onednn_plan));
     if (!job->workspace) return ROOFLINE_OUT_OF_MEMORY;
-    dnnl_status_t status = make(job->workspace, inputs, outputs, job->operation);
+    dnnl_status_t status = make(job->workspace, in, out, job);
     if (status == dnnl_success) return ROOFLINE_OK;
     release(job);
     job->message = status == dnnl_unimplemented ? "oneDNN has no primitive for this case" : "oneDNN made no primitive";
@@ -103,12 +93,17 @@ static int prepare(const DLTensor *inputs, const DLTensor *outputs, roofline_job
 
 static int launch(const DLTensor *inputs, const DLTensor *outputs, roofline_job *job) {
     (void)inputs, (void)outputs;
-    plan *made = job->workspace;
-    dnnl_status_t status = of.dnnl_primitive_execute_(made->primitive, stream, made->count, made->arguments);
-    if (status == dnnl_success) status = of.dnnl_stream_wait_(stream);
+    dnnl_status_t status = onednn_execute(job->workspace);
     job->message = "oneDNN did not execute its primitive";
     return status == dnnl_success ? ROOFLINE_OK : ROOFLINE_FAILED;
 }
+
+roofline_offer onednn_offer(void) {
+    return (roofline_offer){.name = "onednn", .about = "a primitive of oneDNN over the given memory", .parallel = 1,
+                            .launch = launch, .release = release};
+}
+
+const char *onednn_floats(void) { return __builtin_cpu_supports("avx512bw") ? "f32,bf16" : "f32"; }
 
 static int open_onednn(void) {
     void *handle = dlopen("libdnnl.so.2", RTLD_NOW | RTLD_LOCAL);
@@ -116,9 +111,9 @@ static int open_onednn(void) {
 #define LOOK_UP(name) \
     *(void **)&of.name##_ = dlsym(handle, #name); \
     if (!of.name##_) return 0;
-    FUNCTIONS(LOOK_UP)
-    return of.dnnl_engine_create_(&engine, dnnl_cpu, 0) == dnnl_success
-        && of.dnnl_stream_create_(&stream, engine, dnnl_stream_default_flags) == dnnl_success;
+    ONEDNN_FUNCTIONS(LOOK_UP)
+    return of.dnnl_engine_create_(&onednn_engine, dnnl_cpu, 0) == dnnl_success
+        && of.dnnl_stream_create_(&stream, onednn_engine, dnnl_stream_default_flags) == dnnl_success;
 }
 
 void add_onednn(peers *table) {
@@ -128,24 +123,8 @@ void add_onednn(peers *table) {
     }
     const dnnl_version_t *version = of.dnnl_version_();
     peers_version(table, "oneDNN %d.%d.%d", version->major, version->minor, version->patch);
-    /* Narrow types are as fast as the processor has instructions for them, and absent where it has none. */
-    int has_bf16 = __builtin_cpu_supports("avx512bw"), has_i8 = __builtin_cpu_supports("avx512vnni");
-    roofline_offer offer = {.name = "onednn", .about = "a primitive of oneDNN over the given memory", .parallel = 1,
-                            .prepare = prepare, .launch = launch, .release = release};
-    offer.operation = "add";
-    offer.dtypes = has_bf16 ? "f32,bf16" : "f32";
-    peers_offer(table, offer);
-    static const char *const products[] = {"matmul", "matmul.nn"};
-    for (int i = 0; i < 2; i++) {
-        offer.operation = products[i];
-        offer.dtypes = has_i8 ? "f32,i8" : "f32";
-        offer.condition = NULL;
-        peers_offer(table, offer);
-        /* 2.6.3, by AMX on two threads: rows are wrong, or the process ends, where k is 63 (docs/peers.md). */
-        offer.dtypes = "bf16";
-        offer.condition = "k % 2 == 0";
-        if (has_bf16) peers_offer(table, offer);
-    }
+    add_onednn_products(table);
+    add_onednn_layers(table);
 }
 
 #else

@@ -6,7 +6,7 @@
 
 /* The rows of the table, which a peer appends to. */
 typedef struct {
-    roofline_offer offers[32];
+    roofline_offer offers[128];
     size_t count;
     /* "OpenBLAS 0.3.21, oneDNN 2.6.3", and what is absent. */
     char version[500];
@@ -20,5 +20,10 @@ void add_openblas(peers *table);
 void add_onednn(peers *table);
 void add_mkl(peers *table);
 void add_fftw(peers *table);
+
+/* MKL's other parts, which its own file asks for: transforms through the interface of FFTW, and sparse products. */
+static const char *const MKL_FILES[] __attribute__((unused)) = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", NULL};
+void add_mkl_fft(peers *table);
+void add_mkl_sparse(peers *table, void *handle);
 
 #endif

@@ -17,7 +17,13 @@ const CASES: &str = "matmul/f32/m=7,n=31,k=129 matmul/f32/m=129,n=7,k=31/threads
     rms-norm/f32/rows=129,cols=129/threads=2 fft/f32/batch=3,n=100 fft/f64/n=1009/threads=2 fft.inverse/f32/n=31 \
     fft.real/f64/n=100 fft.real/f32/batch=3,n=7 fft.real-inverse/f32/n=64 fft.real-inverse/f64/batch=3,n=31 \
     fft2/f32/rows=12,cols=20/threads=2 fft2.inverse/f64/batch=3,rows=31,cols=7 spmv/f32/rows=129,cols=7,nnz=31 \
-    spmm/f64/rows=7,cols=31,nnz=129,n=9";
+    spmm/f64/rows=7,cols=31,nnz=129,n=9 spmv.coo/f32/rows=31,cols=9,nnz=129/threads=2 \
+    matmul.tt/f32/m=5,n=9,k=60 matmul.fixed/f32/m=7,n=31,k=129/threads=2 matmul.fixed/bf16/m=33,n=31,k=130 \
+    matmul.fixed/i8/m=7,n=31,k=129 bmm/f32/batch=3,m=7,n=31,k=129 bmm.nn/f64/batch=3,m=1,n=31,k=129 dot/f32/n=1000 \
+    axpy.in-place/f64/rows=7,cols=31 mul/bf16/rows=7,cols=31 exp/f32/rows=7,cols=129 gelu/f32/rows=31,cols=33/threads=2 \
+    sum.columns/f32/rows=31,cols=33 max/bf16/rows=7,cols=129 layer-norm/f32/rows=7,cols=129 \
+    conv2d.bias/f32/out=8,height=13,width=9,channels=6,stride=2,pad=1,groups=2/threads=2 \
+    conv2d/bf16/batch=3,out=16,height=13,width=9,channels=16,dilation=2,groups=16";
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners").join(name).canonicalize().unwrap()
@@ -61,7 +67,8 @@ fn c_peers() {
     let mut cc = Command::new("cc");
     cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"]).arg(library);
     cc.arg("-I").arg(folder("../crates/roofline-runner/include"));
-    cc.args(["blas.c", "onednn.c", "fftw.c", "table.c"].map(|file| source.join(file))).arg("-ldl");
+    let files = std::fs::read_dir(&source).unwrap().map(|file| file.unwrap().path());
+    cc.args(files.filter(|file| file.extension().is_some_and(|extension| extension == "c"))).arg("-ldl");
     Outcome::of(cc.output()).exits(0);
     let shown = scene.call_with_store("runners").exits(0).stdout;
     let line = shown.lines().find(|line| line.starts_with("c-peers")).unwrap();
