@@ -20,7 +20,7 @@ use roofline_core::record::{Record, Status};
 use roofline_core::verdict::Word;
 use roofline_report::{Format, Report, Sort, Style};
 use roofline_run::terminal::{print, style, tell};
-use roofline_run::{Lineup, Outcome, Request, Unbegun, half_of_memory, has_failure, secret_seed};
+use roofline_run::{Decision, Lineup, Outcome, Request, Unbegun, half_of_memory, has_failure, secret_seed};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
 use std::path::Path;
@@ -255,7 +255,11 @@ impl Measured {
         let own = format!("{}/", bench.provider);
         let is_own = |record: &&Record| record.implementation.starts_with(&own);
         let own = self.0.records.iter().filter(is_own);
-        Ok(roofline_run::fails(own, options.fail_on).map_or(ExitCode::SUCCESS, ExitCode::from))
+        Ok(match roofline_run::decide(own, options.fail_on, None) {
+            Decision::Fails => ExitCode::from(3),
+            Decision::Open => ExitCode::from(5),
+            Decision::Well => ExitCode::SUCCESS,
+        })
     }
 
     /// Each implementation beside its own older self, a line each.

@@ -15,7 +15,7 @@ use std::str::FromStr;
 pub enum FailOn {
     /// A row that is slower than what it is compared with, for sure by more than this share.
     Slower(f64),
-    /// A row of which neither is known, nor that it is the same.
+    /// A row of which it is not known that it is as fast: one that is slower as well.
     Inconclusive,
     /// A target of the suite that is missed, which is no row's own.
     Missed,
@@ -98,29 +98,45 @@ impl FailOn {
 pub fn calls_for_more(rounds: &Rounds, what: FailOn) -> bool {
     match what {
         FailOn::Slower(share) => chance(rounds, &rounds.to_hub, rounds.alpha, least(share)) <= ALPHA,
-        FailOn::Inconclusive => is_unknown(rounds),
+        FailOn::Inconclusive => !is_well(rounds),
         FailOn::Missed | FailOn::Policy => false,
     }
 }
 
 /// The rows that a run fails on: sure enough among all of them by their first sets, and again by those that were to
-/// confirm it.
+/// confirm it. Without the latter nobody is slower.
 pub fn flagged<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) -> Vec<&'a Record> {
-    let compared: Vec<&Record> = records.into_iter().filter(|record| is_compared(record)).collect();
     match what {
-        FailOn::Slower(share) => {
-            let first =
-                |record: &Record| record.rounds.as_ref().map_or(1.0, |rounds| first(rounds, least(share)));
-            holm(compared.into_iter().map(|record| (record, first(record))).collect())
-                .into_iter()
-                .filter(|record| record.rounds.as_ref().is_some_and(|rounds| calls_for_more(rounds, what)))
+        FailOn::Slower(_) => {
+            let sure = sure_at_first(records, what).into_iter();
+            sure.filter(|record| record.rounds.as_ref().is_some_and(|rounds| is_confirmed(rounds, what)))
                 .collect()
         }
         FailOn::Inconclusive => {
-            compared.into_iter().filter(|record| record.rounds.as_ref().is_none_or(is_unknown)).collect()
+            let compared = records.into_iter().filter(|record| is_compared(record));
+            compared.filter(|record| !record.rounds.as_ref().is_some_and(is_well)).collect()
         }
         FailOn::Missed | FailOn::Policy => Vec::new(),
     }
+}
+
+/// The rows that a run would fail on, had it had the time to measure them again.
+pub fn unconfirmed<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) -> Vec<&'a Record> {
+    let is_once = |record: &&Record| record.rounds.as_ref().is_some_and(|rounds| rounds.before.is_none());
+    sure_at_first(records, what).into_iter().filter(is_once).collect()
+}
+
+/// The rows that are slower by their first sets, all of them together.
+fn sure_at_first<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) -> Vec<&'a Record> {
+    let FailOn::Slower(share) = what else { return Vec::new() };
+    let compared = records.into_iter().filter(|record| is_compared(record));
+    let first = |record: &Record| record.rounds.as_ref().map_or(1.0, |rounds| first(rounds, least(share)));
+    holm(compared.map(|record| (record, first(record))).collect())
+}
+
+/// Whether the sets that were taken again say so too.
+fn is_confirmed(rounds: &Rounds, what: FailOn) -> bool {
+    rounds.before.is_some() && calls_for_more(rounds, what)
 }
 
 /// Logarithm of the ratio of times above which a row is slower by more than a share.
@@ -128,9 +144,9 @@ fn least(share: f64) -> f64 {
     share.ln_1p().max(FLOOR)
 }
 
-/// Whether sets say neither that a row is as fast nor that it is not.
-fn is_unknown(rounds: &Rounds) -> bool {
-    rounds.comparison().is_none_or(|comparison| comparison.word == Word::Inconclusive)
+/// Whether sets show that a row is as fast, or faster.
+fn is_well(rounds: &Rounds) -> bool {
+    rounds.comparison().is_some_and(|comparison| matches!(comparison.word, Word::Same | Word::Faster))
 }
 
 /// Fewest rows of which it is no chance that all differ in one direction.
@@ -142,6 +158,14 @@ pub fn one_way<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<Word
     let differing: Vec<Word> = words.filter(|word| matches!(word, Word::Faster | Word::Slower)).collect();
     let first = *differing.first()?;
     (differing.len() >= MANY_ALIKE && differing.iter().all(|word| *word == first)).then_some(first)
+}
+
+/// What to make of it that all rows that differ do so in one direction.
+pub fn alarm(word: Word) -> String {
+    let word = word.name();
+    format!(
+        "every row that differs is {word}: look first for what they share, the machine, the build, what else runs"
+    )
 }
 
 /// Whether a row has a time and stands beside another that was asked for.
@@ -199,11 +223,12 @@ pub(crate) mod tests {
     use crate::record::{Before, Ended, Evidence, Gate, Provenance, SCHEMA};
     use crate::verdict::tests::rounds;
 
-    /// Rows that are slower by these shares on average, with a scatter of a percent over twelve sets.
+    /// Rows that are slower by these shares on average, with a scatter of a percent over twelve sets, and were so before.
     pub(crate) fn rows(slower: &[f64]) -> Vec<Record> {
         let row = |slower: &f64| {
             let scatter = |set: i32| 0.01 * f64::from(set % 5 - 2);
-            let to_hub = (0..12).map(|set| slower.ln_1p() + scatter(set)).collect();
+            let to_hub: Vec<f64> = (0..12).map(|set| slower.ln_1p() + scatter(set)).collect();
+            let before = Some(Before { to_hub: to_hub.clone(), alpha: ALPHA });
             Record {
                 schema: SCHEMA,
                 id: String::new(),
@@ -217,7 +242,7 @@ pub(crate) mod tests {
                 work: Work::default(),
                 gate: Gate::default(),
                 samples: Vec::new(),
-                rounds: Some(rounds("peer/fast", to_hub)),
+                rounds: Some(Rounds { before, ..rounds("peer/fast", to_hub) }),
                 evidence: Evidence::default(),
                 provenance: Provenance::default(),
             }
@@ -279,7 +304,28 @@ pub(crate) mod tests {
         assert_eq!([both(&slow, &slow), both(&slow, &same), both(&same, &slow)], [1, 0, 0]);
         let calls = |row: &Record, what| calls_for_more(row.rounds.as_ref().unwrap(), what);
         assert!(calls(&slow, FailOn::Slower(0.0)) && !calls(&same, FailOn::Slower(0.0)));
-        assert!(!calls(&slow, FailOn::Inconclusive));
+        assert!(calls(&slow, FailOn::Inconclusive) && !calls(&same, FailOn::Inconclusive));
+    }
+
+    #[test]
+    fn what_was_not_measured_again_fails_no_run_and_is_told() {
+        let mut records = rows(&[0.05, 0.0]);
+        assert_eq!(unconfirmed(&records, FailOn::Slower(0.0)), [&records[0]; 0]);
+        records.iter_mut().for_each(|record| record.rounds.as_mut().unwrap().before = None);
+        assert_eq!(flagged(&records, FailOn::Slower(0.0)), [&records[0]; 0]);
+        assert_eq!(unconfirmed(&records, FailOn::Slower(0.0)), [&records[0]]);
+        // That it is as fast is not known either way.
+        assert_eq!(flagged(&records, FailOn::Inconclusive), [&records[0]]);
+    }
+
+    #[test]
+    fn whoever_fails_on_what_is_not_known_fails_on_what_is_slower() {
+        let records = rows(&[0.05, 0.0, -0.05]);
+        assert_eq!(flagged(&records, FailOn::Inconclusive), [&records[0]]);
+        let narrow = |record: &mut Record| record.rounds.as_mut().unwrap().delta = 0.001;
+        let mut records = records;
+        records.iter_mut().for_each(narrow);
+        assert_eq!(flagged(&records, FailOn::Inconclusive), [&records[0], &records[1]]);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use roofline_conductor::machine::Machine;
 use roofline_conductor::plan;
 use roofline_core::decision::{self, FailOn};
 use roofline_core::record::{Record, Run, SCHEMA};
+use roofline_core::verdict::Word;
 use std::hash::{BuildHasher, RandomState};
 use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
@@ -63,14 +64,51 @@ pub fn has_failure<'a>(records: impl IntoIterator<Item = &'a Record>) -> bool {
     rows.any(|record| record.status.is_failure())
 }
 
-/// The exit code of a run whose rows are all well, if it was asked to fail on what is among them; says on which.
-pub fn fails<'a>(records: impl IntoIterator<Item = &'a Record>, fail_on: Option<FailOn>) -> Option<u8> {
-    // Targets and policies are not the rows' own, and told elsewhere.
-    let what = fail_on.filter(|what| !matches!(what, FailOn::Missed | FailOn::Policy))?;
+/// What the comparisons of a run whose rows are all well let it end with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    Well,
+    /// There are rows that it was asked to fail on.
+    Fails,
+    /// There would be such rows, had there been time to measure them again.
+    Open,
+}
+
+/// Decides by the rows of a run, if it was asked to fail on what is among them; says on which.
+pub fn decide<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    fail_on: Option<FailOn>,
+    judged: Option<Judged>,
+) -> Decision {
     let records: Vec<&Record> = records.into_iter().collect();
+    let decided = match (judged, fail_on) {
+        (Some(judged), _) if judged.is_broken => Decision::Fails,
+        (Some(judged), _) => open_rows(&records, judged.least),
+        // A target is no row's own.
+        (None, None | Some(FailOn::Missed | FailOn::Policy)) => Decision::Well,
+        (None, Some(what)) => decide_on(&records, what),
+    };
+    if let Some(word) = decision::one_way(records).filter(|_| decided == Decision::Fails) {
+        terminal::tell(&decision::alarm(word));
+    }
+    decided
+}
+
+/// What a policy has found, and said elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    pub is_broken: bool,
+    /// What it speaks of at the least.
+    pub least: FailOn,
+}
+
+fn decide_on(records: &[&Record], what: FailOn) -> Decision {
     let flagged = decision::flagged(records.iter().copied(), what);
     for record in &flagged {
-        terminal::tell(&format!("{what}: {}", record.row()));
+        // Who fails on what is not known fails on what is slower too.
+        let is_slower = what == FailOn::Inconclusive && decision::word(record) == Some(Word::Slower);
+        let word = if is_slower { Word::Slower.name().to_owned() } else { what.to_string() };
+        terminal::tell(&format!("{word}: {}", record.row()));
     }
     let is_refuted = |record: &&&Record| {
         let rounds = record.rounds.as_ref().filter(|rounds| rounds.before.is_some());
@@ -79,13 +117,17 @@ pub fn fails<'a>(records: impl IntoIterator<Item = &'a Record>, fail_on: Option<
     for record in records.iter().filter(is_refuted) {
         terminal::tell(&format!("{what} at first, and not when it was measured again: {}", record.row()));
     }
-    if let Some(word) = decision::one_way(records).filter(|_| !flagged.is_empty()) {
-        let word = word.name();
-        terminal::tell(&format!(
-            "every row that differs is {word}: look first for what they share, the machine, the build, what else runs"
-        ));
+    let open = open_rows(records, what);
+    if flagged.is_empty() { open } else { Decision::Fails }
+}
+
+/// Whether rows would let a run fail that there was no time to measure again; says which.
+fn open_rows(records: &[&Record], what: FailOn) -> Decision {
+    let open = decision::unconfirmed(records.iter().copied(), what);
+    for record in &open {
+        terminal::tell(&format!("{what}, and no time was left to measure it again: {}", record.row()));
     }
-    (!flagged.is_empty()).then_some(3)
+    if open.is_empty() { Decision::Well } else { Decision::Open }
 }
 
 /// A seed that no runner can know: from the system's randomness.

@@ -6,6 +6,7 @@ use crate::regressions::regressions;
 use crate::row::{LONGEST_STATUS, Row, summary, worst};
 use crate::text::escape;
 use crate::{Report, Style, targets};
+use roofline_core::decision::{alarm, one_way};
 use roofline_core::policy::Finding;
 
 pub(super) fn write(report: &Report, _: Style) -> String {
@@ -47,7 +48,7 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         }
         text.push('\n');
     }
-    for record in regressed {
+    for record in &regressed {
         let row = Row::new(record);
         let found = row.against().map_or("not known", |comparison| comparison.word.name());
         text +=
@@ -64,6 +65,10 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         }
         text.push('\n');
     }
+    let fails = !regressed.is_empty() || report.findings.iter().any(|finding| finding.fails);
+    if let Some(word) = one_way(report.records).filter(|_| fails) {
+        text += &format!("\n{}.\n", sentence(&alarm(word)));
+    }
     if !report.targets.is_empty() {
         text += &format!("\n{}", line(targets::HEADS.map(str::to_owned).into_iter()));
         text += &line(targets::HEADS.map(|_| "---".to_owned()).into_iter());
@@ -76,6 +81,11 @@ pub(super) fn write(report: &Report, _: Style) -> String {
 
 fn line(cells: impl Iterator<Item = String>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Text that Markdown leaves as it is, also within a table.

@@ -16,8 +16,8 @@ use roofline_core::target::{Reached, Target};
 use roofline_report::{Format, Reading, Report, Style};
 use roofline_run::project::Project;
 use roofline_run::{
-    Lineup, Outcome, Past, Request, Unbegun, fails, forecast, half_of_memory, has_failure, now, roughly,
-    row_budget, secret_seed,
+    Decision, Judged, Lineup, Outcome, Past, Request, Unbegun, decide, forecast, half_of_memory, has_failure,
+    now, roughly, row_budget, secret_seed,
 };
 use std::path::Path;
 use std::time::Duration;
@@ -172,8 +172,12 @@ impl Take<'_> {
             tell(&format!("missed: {}", reached.target.id));
         }
         let is_broken = report.findings.iter().any(|finding| finding.fails);
-        if fails(own, self.fail_on).is_some() || is_broken || !missed.is_empty() {
-            return 3;
+        let judged = self.policy.as_ref().map(|policy| Judged { is_broken, least: policy.least() });
+        match decide(own, self.fail_on, judged) {
+            Decision::Fails => return 3,
+            _ if !missed.is_empty() => return 3,
+            Decision::Open => return 5,
+            Decision::Well => {}
         }
         let has_pair = report.targets.iter().any(|reached| reached.cases > 0);
         if !report.targets.is_empty() && !has_pair {

@@ -1,8 +1,6 @@
 //! `roofline ab`, `run --save` and `--baseline`: one thing beside what it was.
 
-use crate::page::blocks;
 use crate::scene::{Outcome, Scene};
-use std::path::Path;
 use std::process::Command;
 
 const CASE: &str = "add/f32/rows=64,cols=256";
@@ -105,6 +103,18 @@ fn a_policy_says_what_blocks_and_who_may_say_otherwise() {
 }
 
 #[test]
+fn many_that_are_slower_alike_are_told_by_a_policy_too() {
+    let scene = scene();
+    build(&scene, "before/mine.so", 1);
+    build(&scene, "after/mine.so", 3);
+    let cases = "add --dtype f32 --axis rows=16,32,64,128,256 --axis cols=256";
+    let words = format!("ab before/mine.so after/mine.so {cases} --quick --fail-on policy --format markdown");
+    let outcome = scene.call_with_store(&words).exits(3);
+    assert!(outcome.stderr.contains("every row that differs is slower"), "{}", outcome.stderr);
+    assert!(outcome.stdout.contains("Every row that differs is slower: look first"), "{}", outcome.stdout);
+}
+
+#[test]
 fn two_libraries_of_one_name_stand_beside_each_other() {
     let scene = scene();
     build(&scene, "before/mine.so", 1);
@@ -122,6 +132,9 @@ fn two_libraries_of_one_name_stand_beside_each_other() {
     let faster = ab("after/mine.so", "before/mine.so", "--format markdown").exits(0);
     assert!(row(&faster, "new/loop").contains("faster"), "{}", faster.stdout);
     ab("before/mine.so", "after/mine.so", "--fail-on slower=100000%").exits(0);
+    // What is surely slower is no better than what is not known.
+    let known = ab("before/mine.so", "after/mine.so", "--fail-on inconclusive").exits(3);
+    assert_eq!(known.stderr.trim(), format!("slower: {CASE}@new/loop"));
     let junit = ab("before/mine.so", "after/mine.so", "--format junit").exits(3);
     assert!(
         junit.stdout.contains("failures=\"1\"") && junit.stdout.contains("regression"),
@@ -277,43 +290,6 @@ fn a_revision_stands_beside_the_working_tree() {
     scene.write("roofline.toml", "[build]\ncommand = \"make\"\nartefacts = [\"mine.so\"]\nwho = 1\n");
     let policy = ab(&format!("main . {CASE}")).exits(2);
     assert!(policy.stderr.contains("roofline.toml:4:1: unknown field `who`"), "{}", policy.stderr);
-}
-
-#[test]
-fn the_page_of_ci_works() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ci.md");
-    let page = std::fs::read_to_string(page).unwrap();
-    let scene = repository();
-    let block = |path: &str| {
-        let found = blocks(&page).into_iter().find(|block| block.file() == Some(path));
-        found.unwrap_or_else(|| panic!("the page has no {path}")).text
-    };
-    let workflow = block(".github/workflows/roofline.yml");
-    let steps: Vec<&str> = workflow.lines().filter_map(|line| line.trim().strip_prefix("run: ")).collect();
-    let [compare, comment] = steps[..] else { panic!("two steps, not {steps:?}") };
-    // What comments where there is no GitHub.
-    scene.write("bin/gh", "#!/bin/sh\ncat \"$5\" > said.md\n");
-    let step = |select: &str, line: &str| {
-        let words = format!("chmod +x bin/gh; export PATH=$PWD/bin:$PATH BASE=main NUMBER=1 SELECT={select}");
-        scene.shell(&format!("{words}; {line}"))
-    };
-    step(CASE, compare).exits(0);
-    step("matmul", compare).exits(5);
-    scene.write("mine.c", &source(3));
-    step(CASE, compare).exits(3);
-    step(CASE, comment).exits(0);
-    let said = std::fs::read_to_string(scene.path("said.md")).unwrap();
-    let slower = format!("- `{CASE}@new/loop` is slower");
-    assert!(said.contains(&slower) && said.contains("Reproduce: `roofline ab main . "), "{said}");
-    scene.write(".git/hooks/pre-commit", &block(".git/hooks/pre-commit"));
-    let commit = "git -c user.name=A -c user.email=a@example.org commit -q -a -m two";
-    let hook = |line: &str| step(CASE, &format!("chmod +x .git/hooks/pre-commit; {line}"));
-    let stopped = hook(commit).exits(1);
-    assert!(stopped.stderr.contains("slower: "), "{}", stopped.stderr);
-    scene.write("mine.c", &source(1).replace("x[i] + y[i]", "x[i] - y[i]"));
-    step(CASE, compare).exits(4);
-    scene.write("mine.c", &(source(1) + "/* as it was */\n"));
-    hook(commit).exits(0);
 }
 
 #[test]
