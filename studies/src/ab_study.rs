@@ -1,30 +1,26 @@
 //! What `ab`, `--baseline` and `--fail-on` say of changes whose truth is known: of none, of one that only moves code, and of
-//! a fiftieth more work; half of all beside another load.
+//! a fiftieth more work, of a short kernel and of a long one; what the workflow of docs/ci.md says of an unchanged branch; and
+//! how well `--detect` forecasts. Half of all beside another load.
 //!
 //! Each comparison is a line of the study's journal as soon as it is known.
 
-use crate::facts::{MEASURING, now};
+mod scene;
+
+use self::scene::{BUDGET, Scene};
+use crate::facts::MEASURING;
 use crate::journal::{self, Journal};
-use crate::noise_study::load::Load;
-use roofline_core::record::Record;
 use roofline_core::stats::median;
 use roofline_core::verdict::Word;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
-const CASE: &str = "add/f32/rows=64,cols=256";
-/// Time for one comparison.
-const BUDGET: &str = "3s";
-/// Passes over the tensors; a fiftieth of them is what must be found.
-const PASSES: u32 = 50;
 /// Of a hundred comparisons of the same, so many may be called different; of a fiftieth, so many must be found.
 const MOST_FALSE: f64 = 0.01;
 const LEAST_FOUND: f64 = 0.95;
+/// A forecast may be wrong by so much of itself.
+const FORECAST_ERROR: f64 = 1.0 / 3.0;
 
 /// A change, and the way by which it is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -33,6 +29,10 @@ pub enum Kind {
     SameLibrary,
     SamePython,
     SameRevision,
+    /// An unchanged branch in the workflow of docs/ci.md.
+    Workflow,
+    /// The same library, and how long it takes to tell.
+    Detect,
     /// Libraries that differ in a function that nobody calls: what moves may really be slower.
     UnusedFunction,
     /// A fiftieth more work.
@@ -41,22 +41,62 @@ pub enum Kind {
     MoreByFailOn,
 }
 
-impl Kind {
-    const ALL: [Kind; 7] = [
-        Kind::SameLibrary,
-        Kind::MoreByAb,
-        Kind::SamePython,
-        Kind::MoreByBaseline,
-        Kind::SameRevision,
-        Kind::MoreByFailOn,
-        Kind::UnusedFunction,
-    ];
+/// How long a launch of the libraries takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Size {
+    /// About twenty microseconds: visits hold many.
+    Short,
+    /// About half a millisecond: each is a visit.
+    #[default]
+    Long,
+}
 
+impl Size {
+    fn name(self) -> &'static str {
+        match self {
+            Size::Short => "short",
+            Size::Long => "long",
+        }
+    }
+}
+
+/// What is asked in turn. Python files and the repository have one length each.
+const TURNS: [(Kind, Size); 13] = [
+    (Kind::SameLibrary, Size::Short),
+    (Kind::MoreByAb, Size::Short),
+    (Kind::SamePython, Size::Long),
+    (Kind::MoreByAb, Size::Long),
+    (Kind::Workflow, Size::Short),
+    (Kind::MoreByBaseline, Size::Short),
+    (Kind::SameLibrary, Size::Long),
+    (Kind::MoreByBaseline, Size::Long),
+    (Kind::SameRevision, Size::Short),
+    (Kind::MoreByFailOn, Size::Short),
+    (Kind::Detect, Size::Short),
+    (Kind::MoreByFailOn, Size::Long),
+    (Kind::UnusedFunction, Size::Short),
+];
+
+/// How many of each are demanded: those of the same are counted together.
+const DEMANDED: [(&str, usize, fn(&Line) -> bool); 7] = [
+    ("comparisons of the same", 200, |line| line.kind.is_same()),
+    ("of 2 % by `ab`", 100, |line| line.kind == Kind::MoreByAb),
+    ("of 2 % by `--baseline`", 100, |line| line.kind == Kind::MoreByBaseline),
+    ("of 2 % by `--fail-on`", 100, |line| line.kind == Kind::MoreByFailOn),
+    ("of unused functions", 20, |line| line.kind == Kind::UnusedFunction),
+    ("of the workflow", 50, |line| line.kind == Kind::Workflow),
+    ("forecasts", 10, |line| line.forecast.is_some()),
+];
+
+impl Kind {
     fn name(self) -> &'static str {
         match self {
             Kind::SameLibrary => "the same library, `ab`",
             Kind::SamePython => "the same Python file, `ab`",
             Kind::SameRevision => "the same revision, `ab`",
+            Kind::Workflow => "an unchanged branch, the workflow",
+            Kind::Detect => "the same library, `ab --detect 1%`",
             Kind::UnusedFunction => "an unused function more, `ab`",
             Kind::MoreByAb => "2 % more work, `ab`",
             Kind::MoreByBaseline => "2 % more work, `--baseline`",
@@ -65,11 +105,7 @@ impl Kind {
     }
 
     fn is_same(self) -> bool {
-        matches!(self, Kind::SameLibrary | Kind::SamePython | Kind::SameRevision)
-    }
-
-    fn is_more(self) -> bool {
-        matches!(self, Kind::MoreByAb | Kind::MoreByBaseline | Kind::MoreByFailOn)
+        matches!(self, Kind::SameLibrary | Kind::SamePython | Kind::SameRevision | Kind::Detect)
     }
 }
 
@@ -80,12 +116,18 @@ pub struct Line {
     pub revision: String,
     pub finished: String,
     pub kind: Kind,
+    /// Of lines of before: all were long.
+    #[serde(default)]
+    pub size: Size,
     pub loaded: bool,
     /// The word of the new side, and whether its first sets called for others.
     pub word: String,
     pub again: bool,
     pub code: i32,
     pub seconds: f64,
+    /// Seconds that were forecast, and those that it took from then on.
+    #[serde(default)]
+    pub forecast: Option<(f64, f64)>,
 }
 
 impl journal::Line for Line {
@@ -97,6 +139,16 @@ impl journal::Line for Line {
 impl Line {
     fn is_different(&self) -> bool {
         self.code != 0 || matches!(self.word.as_str(), "faster" | "slower")
+    }
+
+    /// What is found is taken again before a run ends with 3, which may then not find it.
+    fn is_found(&self) -> bool {
+        self.word == Word::Slower.name() || self.again
+    }
+
+    fn is_forecast_well(&self) -> bool {
+        let holds = |(said, took): (f64, f64)| (took - said).abs() <= FORECAST_ERROR * said.max(1.0);
+        self.forecast.is_some_and(holds) && self.word != Word::Inconclusive.name()
     }
 }
 
@@ -117,11 +169,12 @@ pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> 
         if Instant::now() > deadline {
             break;
         }
-        let kind = Kind::ALL[number % Kind::ALL.len()];
-        let loaded = (number / Kind::ALL.len()) % 2 == 1;
-        let line = scene.compare(kind, loaded, number, &journal.revision)?;
+        let turn = TURNS[number % TURNS.len()];
+        let loaded = (number / TURNS.len()) % 2 == 1;
+        let line = scene.compare(turn, loaded, number, &journal.revision)?;
         let how = if loaded { ", loaded" } else { "" };
-        report(&format!("{}{how}: {}, exit code {}", kind.name(), line.word, line.code));
+        let (kind, size) = (turn.0.name(), turn.1.name());
+        report(&format!("{kind}, {size}{how}: {}, exit code {}", line.word, line.code));
         journal.add(&line)?;
     }
     scene.end()?;
@@ -129,206 +182,121 @@ pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> 
     Ok((journal.publish("What comparisons say of known changes", command, &tables)?, is_well))
 }
 
-/// A folder with two builds of a library, a Python file twice, and a repository.
-struct Scene {
-    program: PathBuf,
-    folder: PathBuf,
+/// How many of some lines are as they are to be.
+fn share(lines: &[Line], of: impl Fn(&Line) -> bool, is: impl Fn(&Line) -> bool) -> (usize, usize) {
+    let all: Vec<&Line> = lines.iter().filter(|line| of(line)).collect();
+    (all.iter().filter(|line| is(line)).count(), all.len())
 }
-
-impl Scene {
-    fn new() -> io::Result<Scene> {
-        let program = crate::bench::build(&["-p", "roofline"])?.join("roofline");
-        let folder = std::env::temp_dir().join(format!("roofline-ab-study-{}", std::process::id()));
-        let scene = Scene { program, folder };
-        fs::create_dir_all(&scene.folder)?;
-        let header = Command::new(&scene.program).arg("header").output()?;
-        fs::write(scene.folder.join("roofline.h"), header.stdout)?;
-        scene.library("a/mine.so", PASSES, "")?;
-        scene.library("b/mine.so", PASSES, "")?;
-        scene.library("more/mine.so", PASSES + PASSES / 50, "")?;
-        for side in ["a", "b"] {
-            fs::write(scene.folder.join(side).join("mine.py"), PYTHON)?;
-        }
-        scene.repository()?;
-        Ok(scene)
-    }
-
-    fn library(&self, file: &str, passes: u32, unused: &str) -> io::Result<()> {
-        let path = self.folder.join(file);
-        fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
-        let source = self.folder.join("mine.c");
-        fs::write(&source, library_source(passes, unused))?;
-        let mut cc = Command::new("cc");
-        cc.args(["-O1", "-shared", "-fPIC", "-I"]).arg(&self.folder).arg("-o").arg(path).arg(source);
-        succeed(&mut cc)
-    }
-
-    fn repository(&self) -> io::Result<()> {
-        let folder = self.folder.join("repository");
-        fs::create_dir_all(&folder)?;
-        fs::copy(self.folder.join("roofline.h"), folder.join("roofline.h"))?;
-        fs::write(folder.join("mine.c"), library_source(PASSES, ""))?;
-        let build = "cc -O1 -shared -fPIC -o mine.so mine.c";
-        let project = format!("[build]\ncommand = '{build}'\nartefacts = ['mine.so']\n");
-        fs::write(folder.join("roofline.toml"), project)?;
-        fs::write(folder.join(".gitignore"), "mine.so\n.roofline\n")?;
-        let who = ["-c", "user.name=study", "-c", "user.email=study@example.invalid"];
-        for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "kernels"]] {
-            succeed(Command::new("git").args(who).args(words).current_dir(&folder))?;
-        }
-        Ok(())
-    }
-
-    /// One comparison, as people make it.
-    fn compare(&self, kind: Kind, loaded: bool, number: usize, revision: &str) -> io::Result<Line> {
-        let at_home = self.folder.as_path();
-        let (folder, words) = match kind {
-            Kind::SameLibrary => (at_home, format!("ab a/mine.so b/mine.so {CASE}")),
-            Kind::SamePython => (at_home, format!("ab a/mine.py b/mine.py {CASE}")),
-            Kind::SameRevision => (&*self.folder.join("repository"), format!("ab HEAD . {CASE}")),
-            Kind::UnusedFunction => {
-                let more = "    x += 1;\n".repeat(1 + number % 97);
-                let unused = format!("int unused_{number}(volatile int x) {{\n{more}    return x;\n}}\n");
-                self.library("c/mine.so", PASSES, &unused)?;
-                (at_home, format!("ab a/mine.so c/mine.so {CASE}"))
-            }
-            Kind::MoreByAb => (at_home, format!("ab a/mine.so more/mine.so {CASE}")),
-            Kind::MoreByBaseline => {
-                let keep = format!("run {CASE} --lib mine.so -i mine/* --quick --save before");
-                fs::copy(self.folder.join("a/mine.so"), self.folder.join("mine.so"))?;
-                self.call(at_home, &keep)?;
-                fs::copy(self.folder.join("more/mine.so"), self.folder.join("mine.so"))?;
-                (at_home, format!("run {CASE} --lib mine.so -i mine/* --baseline before --fail-on slower"))
-            }
-            Kind::MoreByFailOn => {
-                fs::copy(self.folder.join("a/mine.so"), self.folder.join("old.so"))?;
-                fs::copy(self.folder.join("more/mine.so"), self.folder.join("new.so"))?;
-                let both = "--lib old.so --lib new.so -i old/*,new/*";
-                (at_home, format!("run {CASE} {both} --against old --fail-on slower"))
-            }
-        };
-        let load = if loaded { Some(Load::start()?) } else { None };
-        let start = Instant::now();
-        let (code, records) = self.call(folder, &format!("{words} --budget {BUDGET}"))?;
-        let seconds = start.elapsed().as_secs_f64();
-        drop(load);
-        let rounds = records.iter().filter_map(|record| {
-            let rounds = record.rounds.as_ref()?;
-            (rounds.hub != record.implementation && !record.implementation.starts_with("limit/"))
-                .then_some(rounds)
-        });
-        let rounds: Vec<_> = rounds.collect();
-        let word =
-            rounds.iter().find_map(|rounds| rounds.comparison()).map_or("none", |found| found.word.name());
-        Ok(Line {
-            revision: revision.to_owned(),
-            finished: now(),
-            kind,
-            loaded,
-            word: word.to_owned(),
-            again: rounds.iter().any(|rounds| rounds.before.is_some()),
-            code,
-            seconds,
-        })
-    }
-
-    fn call(&self, folder: &Path, words: &str) -> io::Result<(i32, Vec<Record>)> {
-        let output = Command::new(&self.program)
-            .args(words.split(' '))
-            .args(["--format", "jsonl", "--store"])
-            .arg(self.folder.join("store.db"))
-            .current_dir(folder)
-            .output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let records: Vec<Record> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        match records.is_empty() {
-            true => Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned())),
-            false => Ok((output.status.code().unwrap_or(-1), records)),
-        }
-    }
-
-    fn end(&self) -> io::Result<()> {
-        fs::remove_dir_all(&self.folder)
-    }
-}
-
-fn succeed(command: &mut Command) -> io::Result<()> {
-    let output = command.output()?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()))
-}
-
-/// A library that adds, pass after pass.
-fn library_source(passes: u32, unused: &str) -> String {
-    format!(
-        r#"#include "roofline.h"
-
-{unused}
-static int add(const DLTensor *in, const DLTensor *out, roofline_job *job) {{
-    (void)job;
-    const float *x = in[0].data, *y = in[1].data;
-    volatile float *z = out[0].data;
-    for (int again = 0; again < {passes}; again++)
-        for (int64_t i = 0; i < out[0].shape[0] * out[0].shape[1]; i++) z[i] = x[i] + y[i];
-    return ROOFLINE_OK;
-}}
-
-static const roofline_offer offers[] = {{{{.name = "loop", .operation = "add", .dtypes = "f32", .launch = add}}}};
-static const roofline_library library = {{ROOFLINE_INTERFACE, "1", offers, 1}};
-const roofline_library *roofline_offers(void) {{ return &library; }}
-"#
-    )
-}
-
-const PYTHON: &str = r#"from array import array
-from operator import add
-from roofline_runner import implementation
-
-
-@implementation("add", dtypes=["f32"])
-def loop(job):
-    x, y, z = (memory.cast("f") for memory in job.buffers())
-
-    def launch():
-        z[:] = array("f", map(add, x, y))
-
-    return launch
-"#;
 
 /// The table of a page, and whether it is as it must be.
 fn describe(lines: &[Line]) -> (String, bool) {
-    let mut groups: BTreeMap<(Kind, bool), Vec<&Line>> = BTreeMap::new();
+    let mut groups: BTreeMap<(Kind, Size, bool), Vec<&Line>> = BTreeMap::new();
     for line in lines {
-        groups.entry((line.kind, line.loaded)).or_default().push(line);
+        groups.entry((line.kind, line.size, line.loaded)).or_default().push(line);
     }
-    let mut text = "\n| change | load | comparisons | faster | slower | same | inconclusive | ended with 3 | median time |\n\
-        |---|---|---:|---:|---:|---:|---:|---:|---:|\n"
+    let mut text = "\n| change | launch | load | comparisons | faster | slower | same | inconclusive | ended with 3 | median time |\n\
+        |---|---|---|---:|---:|---:|---:|---:|---:|---:|\n"
         .to_owned();
-    for ((kind, loaded), lines) in &groups {
+    for ((kind, size, loaded), lines) in &groups {
         let words = [Word::Faster, Word::Slower, Word::Same, Word::Inconclusive];
         let counts = words.map(|word| lines.iter().filter(|line| line.word == word.name()).count());
         let ended = lines.iter().filter(|line| line.code == 3).count();
         let seconds = median(&lines.iter().map(|line| line.seconds).collect::<Vec<f64>>()).unwrap_or(0.0);
         let [faster, slower, same, inconclusive] = counts;
         text += &format!(
-            "| {} | {} | {} | {faster} | {slower} | {same} | {inconclusive} | {ended} | {seconds:.1} s |\n",
+            "| {} | {} | {} | {} | {faster} | {slower} | {same} | {inconclusive} | {ended} | {seconds:.1} s |\n",
             kind.name(),
+            size.name(),
             if *loaded { "another" } else { "none" },
             lines.len(),
         );
     }
-    let share = |of: &dyn Fn(&&Line) -> bool, is: &dyn Fn(&&&Line) -> bool| {
-        let all: Vec<&Line> = lines.iter().filter(of).collect();
-        (all.iter().filter(is).count(), all.len())
-    };
-    let (different, same) = share(&|line| line.kind.is_same(), &|line| line.is_different());
-    let (found, more) = share(&|line| line.kind.is_more(), &|line| line.word == "slower" || line.again);
+    let (different, same) = share(lines, |line| line.kind.is_same(), Line::is_different);
+    let (passed, workflows) = share(lines, |line| line.kind == Kind::Workflow, |line| line.code == 0);
+    let (foretold, forecasts) = share(lines, |line| line.forecast.is_some(), Line::is_forecast_well);
     text += &format!(
-        "\nThe same called different: {different} of {same}. 2 % found: {found} of {more}, in {BUDGET} a row; what was found is \
-         taken again before a run ends with 3.\n"
+        "\nThe same called different: {different} of {same}. Unchanged branches that passed: {passed} of {workflows}. Forecasts \
+         within a third, and decided then: {foretold} of {forecasts}.\n\n2 % found, in {BUDGET} a row; what was found is taken \
+         again before a run ends with 3:\n\n"
     );
-    let is_well = different as f64 <= MOST_FALSE * same as f64 && found as f64 >= LEAST_FOUND * more as f64;
+    let mut is_found = true;
+    for kind in [Kind::MoreByAb, Kind::MoreByBaseline, Kind::MoreByFailOn] {
+        let counts = [Size::Short, Size::Long].map(|size| {
+            let (found, all) = share(lines, |line| (line.kind, line.size) == (kind, size), Line::is_found);
+            is_found &= found as f64 >= LEAST_FOUND * all as f64;
+            format!("{found} of {all} {}", size.name())
+        });
+        text += &format!("- {}: {}\n", kind.name(), counts.join(", "));
+    }
+    text += &format!("\n{}\n", missing(lines));
+    let is_well = is_found
+        && different as f64 <= MOST_FALSE * same as f64
+        && passed == workflows
+        && foretold == forecasts;
     (text, is_well)
+}
+
+/// How many comparisons it takes yet until as many were made as are demanded.
+fn missing(lines: &[Line]) -> String {
+    let lacks = DEMANDED.iter().filter_map(|(what, demanded, of)| {
+        let lacking = demanded.saturating_sub(share(lines, of, |_| true).1);
+        (lacking > 0).then(|| format!("{lacking} {what}"))
+    });
+    let lacks: Vec<String> = lacks.collect();
+    if lacks.is_empty() {
+        "All that was demanded is there.".to_owned()
+    } else {
+        format!("Yet to come: {}.", lacks.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::now;
+
+    fn line(kind: Kind, word: &str, code: i32, forecast: Option<(f64, f64)>) -> Line {
+        Line {
+            revision: "a".to_owned(),
+            finished: now(),
+            kind,
+            size: Size::Long,
+            loaded: false,
+            word: word.to_owned(),
+            again: false,
+            code,
+            seconds: 1.0,
+            forecast,
+        }
+    }
+
+    #[test]
+    fn ways_are_told_apart_and_what_is_lacking_is_said() {
+        let mut lines =
+            vec![line(Kind::SameLibrary, "same", 0, None), line(Kind::MoreByAb, "slower", 3, None)];
+        let (page, is_well) = describe(&lines);
+        assert!(is_well, "{page}");
+        assert!(page.contains("- 2 % more work, `ab`: 0 of 0 short, 1 of 1 long"), "{page}");
+        assert!(page.contains("Yet to come: 199 comparisons of the same, 99 of 2 % by `ab`"), "{page}");
+        lines.push(line(Kind::MoreByFailOn, "inconclusive", 0, None));
+        assert!(!describe(&lines).1, "one way misses what another finds");
+    }
+
+    #[test]
+    fn a_branch_that_does_not_pass_and_a_forecast_that_is_wrong_are_seen() {
+        let well = line(Kind::Detect, "same", 0, Some((9.0, 11.0)));
+        assert!(describe(&[well.clone()]).1);
+        for wrong in [
+            Line { forecast: Some((9.0, 20.0)), ..well.clone() },
+            Line { word: "inconclusive".to_owned(), ..well },
+            line(Kind::Workflow, "none", 3, None),
+            line(Kind::SamePython, "faster", 0, None),
+        ] {
+            assert!(!describe(std::slice::from_ref(&wrong)).1, "{wrong:?}");
+        }
+        let said = "it takes 12 more sets, which may not be enough: about 9 s; as long again for a row";
+        assert_eq!(scene::forecast_of(said), Some(9.0));
+        assert_eq!(scene::forecast_of("it takes 2 more sets: about 3 min; as"), Some(180.0));
+        assert_eq!(scene::forecast_of("1 min: 0/2 rows"), None);
+    }
 }

@@ -101,7 +101,7 @@ pub fn fly(
         let (quicker, slower) = (speed.min(hub_speed), speed.max(hub_speed));
         // Of a fresh output only the last of a sample can be seen, so each launch is a sample there.
         let is_fresh = hub_is_fresh || lane.evidence.output == OutputMode::Fresh;
-        let mut course = course(stage.options, &instance.case, quicker, slower, timer);
+        let mut course = course(stage.options, &instance.case, quicker, slower, timer, named.is_some());
         if is_fresh && instance.case.device == Device::Cpu {
             course = alone(course, slower);
         }
@@ -203,8 +203,16 @@ fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) ->
     Ok(())
 }
 
-/// How a lane and the hub are visited, alike, by the launches of the quicker and the slower of the two.
-fn course(options: &Options, case: &Case, quicker: Duration, slower: Duration, timer: Seconds) -> Course {
+/// How a lane and the hub are visited, alike, by the launches of the quicker and the slower of the two; `is_compared` where
+/// the hub was asked for.
+fn course(
+    options: &Options,
+    case: &Case,
+    quicker: Duration,
+    slower: Duration,
+    timer: Seconds,
+    is_compared: bool,
+) -> Course {
     let kind = match quicker {
         _ if case.cache == Cache::Cold => Kind::Cold,
         time if time < TINY => Kind::Tiny,
@@ -231,7 +239,9 @@ fn course(options: &Options, case: &Case, quicker: Duration, slower: Duration, t
     } else {
         // Six sets must fit; of a large budget, all of it may be used.
         let share = |sets: usize| (budget / sets as u32).saturating_sub(SET_UP);
-        usual.min(share(FEWEST_SETS)).max(share(MOST_SETS)).max(usual / 4)
+        // A verdict counts sets: where one was asked for, there are as many as looks are taken at.
+        let few = if is_compared { Duration::ZERO } else { usual.min(share(FEWEST_SETS)) };
+        few.max(share(MOST_SETS)).max(usual / 4)
     };
     Course { kind, warmup, samples, batch, block: Seconds(block.as_secs_f64()), timer }
 }

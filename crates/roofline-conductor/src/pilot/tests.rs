@@ -40,7 +40,7 @@ fn each_family_has_its_own_contenders() {
 
 #[test]
 fn a_course_follows_from_the_launches_of_both_sides() {
-    let course = |case: &str, [quicker, slower]: [u64; 2], budget, quick| {
+    let beside = |case: &str, [quicker, slower]: [u64; 2], budget, quick, is_compared| {
         let limits = Limits { patience: Duration::from_secs(1), memory: 1 << 20 };
         let options = Options {
             budget: Some(Duration::from_secs(budget)),
@@ -48,8 +48,9 @@ fn a_course_follows_from_the_launches_of_both_sides() {
             ..Options::new(PathBuf::new(), Vec::new(), limits, 1)
         };
         let [quicker, slower] = [quicker, slower].map(Duration::from_nanos);
-        course(&options, &case.parse().unwrap(), quicker, slower, Seconds(30e-9))
+        course(&options, &case.parse().unwrap(), quicker, slower, Seconds(30e-9), is_compared)
     };
+    let course = |case: &str, launches, budget, quick| beside(case, launches, budget, quick, false);
     let case = "add/f32/rows=64,cols=1000";
     let tiny = course(case, [510, 510], 2, false);
     assert_eq!((tiny.kind, tiny.batch, tiny.warmup), (Kind::Tiny, 40, 64));
@@ -73,4 +74,7 @@ fn a_course_follows_from_the_launches_of_both_sides() {
         .map(|(budget, quick)| course(case, [2_000_000, 2_000_000], budget, quick).block.0);
     assert!((blocks[0] - (1.0 / 6.0 - 0.03)).abs() < 1e-6, "{blocks:?}");
     assert_eq!((blocks[1], blocks[2], blocks[3]), (0.2, 0.97, 0.05));
+    // Beside what was asked for there are sets for every look, and no fewer of a small budget.
+    let blocks = [1, 3, 24].map(|budget| beside(case, [2_000_000; 2], budget, false, true).block.0);
+    assert_eq!(blocks, [0.05, 0.095, 0.97]);
 }
