@@ -5,6 +5,7 @@
 
 mod ab;
 mod before;
+mod ci;
 mod conditions;
 mod device;
 mod doubts;
