@@ -33,6 +33,9 @@ pub(crate) struct Options {
     pub(crate) baseline_lenient: Option<String>,
     #[arg(long, value_name = "FILE", hide = true, help = BENCH_MARK, conflicts_with_all = ["baseline", "against", "test"])]
     pub(crate) beside: Option<PathBuf>,
+    /// The command that compares two builds, as rows repeat it
+    #[arg(long, value_name = "WORDS", hide = true, requires = "beside")]
+    pub(crate) again: Option<String>,
     /// Compare with this implementation, or with the fastest of a provider, such as `mine/plain` or `cpu`
     #[arg(long, value_name = "IMPLEMENTATION|PROVIDER")]
     pub(crate) against: Option<String>,
@@ -48,6 +51,9 @@ pub(crate) struct Options {
     /// A difference that counts as none, as a share: 0.01 is one percent
     #[arg(long, value_name = "SHARE", default_value = "0.01", value_parser = share)]
     pub(crate) noise_threshold: f64,
+    /// As many sets as it takes to tell this difference from none, as a share, instead of the time of a row
+    #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "quick")]
+    pub(crate) detect: Option<f64>,
     /// Format of the result; `criterion` is the table, `bencher` the lines of `libtest`, `bencher-metric-format` Bencher's JSON
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(crate) output_format: String,
@@ -123,7 +129,7 @@ struct Quiet {
 const EXIT_CODES: &str = "\
 Exit codes: 0 all well; 1 our own failure, such as the store; 2 a mistake in the bench or its options;
 3 a row that `--fail-on` names; 4 a row is wrong, suspect, crashed, timed out or out of memory, or a
-reference failed; 130 interrupted.";
+reference failed; 5 nothing could be decided that `--fail-on` asks; 130 interrupted.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {

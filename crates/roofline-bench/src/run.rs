@@ -6,21 +6,20 @@ use crate::host::bare;
 use crate::mistake::Mistake;
 use crate::options::{Options, When};
 use crate::reference::{self, Way};
-use roofline_conductor::conduct::Finish;
+use roofline_conductor::isolation::Sandbox;
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers;
 use roofline_conductor::plan::{Plan, PlannedRow, RunnerOffers, names};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
-use roofline_conductor::stage;
 use roofline_core::case::Case;
 use roofline_core::decision::word;
 use roofline_core::record::{Record, Status};
 use roofline_core::verdict::Word;
 use roofline_report::{Format, Report, Sort, Style};
 use roofline_run::terminal::{print, style, tell};
-use roofline_run::{Decision, Lineup, Outcome, Request, Unbegun, half_of_memory, has_failure, secret_seed};
+use roofline_run::{Ask, Lineup, Others, Outcome, Planned, Request, Unbegun};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
 use std::path::Path;
@@ -34,27 +33,45 @@ pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mis
         options.baseline = Some("old".to_owned());
     }
     let options = &options;
-    let lineup = line_up(bench, options, &home)?;
-    let plans = plans(&lineup, bench, options);
-    if plans.iter().all(|plan| plan.rows() == 0) {
+    let planned = plan(bench, options, &home)?;
+    if planned.rows() == 0 {
         // Cargo asks every bench of a workspace by the same filter: nothing to do is no mistake.
         tell("no row is selected; `--list` shows what there is");
         return Ok(if options.beside.is_some() { ExitCode::from(5) } else { ExitCode::SUCCESS });
     }
     if options.list {
-        print(&list(bench, &plans)).map_err(of_output)?;
+        print(&list(bench, &planned.plans)).map_err(of_output)?;
         return Ok(ExitCode::SUCCESS);
     }
     options.remarks().iter().for_each(|remark| tell(remark));
     if let Some(name) = &options.save_baseline {
         baseline::check_name(name, &bench.provider)?;
     }
-    match Measured::take(bench, options, &home, &lineup, &plans)? {
-        Some(measured) => measured.report(bench, options, &home, format),
-        None => {
-            tell(&Unbegun::Interrupted.to_string());
-            Ok(ExitCode::from(130))
-        }
+    let ask = ask(options);
+    let Some(outcome) = measure(bench, options, &home, &ask, &planned)? else {
+        tell(&Unbegun::Interrupted.to_string());
+        return Ok(ExitCode::from(130));
+    };
+    Measured { outcome, ask, others: planned.others }.report(bench, options, &home, format)
+}
+
+/// What the options ask for.
+fn ask(options: &Options) -> Ask {
+    Ask {
+        budget: (!options.only_proves()).then(|| options.budget()),
+        total_budget: None,
+        quick: options.quick,
+        delta: options.noise_threshold,
+        detect: options.detect,
+        fail_on: options.fail_on,
+        policy: None,
+        targets: Vec::new(),
+        timeout: options.timeout,
+        memory: None,
+        wait: None,
+        seed: options.seed,
+        sandbox: Sandbox::BestEffort,
+        require_held: false,
     }
 }
 
@@ -115,7 +132,8 @@ fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mi
 }
 
 /// One plan; with a baseline one for each implementation, whose hub is its own older self.
-fn plans(lineup: &Lineup, bench: &Checked, options: &Options) -> Vec<Plan> {
+fn plan(bench: &Checked, options: &Options, home: &Home) -> Result<Planned, Mistake> {
+    let lineup = line_up(bench, options, home)?;
     let mut plans = match &options.baseline {
         Some(baseline) => lineup.pairs(&bench.cases, baseline, &bench.provider, &[]),
         None => {
@@ -130,7 +148,9 @@ fn plans(lineup: &Lineup, bench: &Checked, options: &Options) -> Vec<Plan> {
         row.runner != bench.provider || options.selects(&case.to_string(), &row.implementation)
     };
     plans.iter_mut().for_each(|plan| plan.narrow(&bench.provider, is_wanted));
-    plans
+    // What the bench was before is nobody's to mend, and how slow a peer is no matter of this bench.
+    let others = Others { older: options.baseline.iter().cloned().collect(), peers: vec!["cpu".to_owned()] };
+    Ok(Planned { lineup, plans, others, is_whole: options.filter.is_empty() })
 }
 
 /// A bench binary as a runner, in the folder that the bench was started in.
@@ -144,54 +164,49 @@ fn spec(program: &Path, name: &str) -> RunnerSpec {
     spec
 }
 
-/// What a bench found.
-struct Measured(Outcome);
-
-impl Measured {
-    fn take(
-        bench: &Checked,
-        options: &Options,
-        home: &Home,
-        lineup: &Lineup,
-        plans: &[Plan],
-    ) -> Result<Option<Measured>, Mistake> {
-        if let Some(peer) = &options.against {
-            let mut rows = plans.iter().flat_map(|plan| &plan.cases).flat_map(|planned| &planned.rows);
-            if !rows.any(|row| names(peer, &row.implementation)) {
-                let hint =
-                    format!("it names an implementation of `{}` or `cpu`, or one of the two", bench.provider);
-                return Err(Mistake::usage(format!("there is no row of `{peer}` to compare with"), hint));
-            }
-        }
-        let machine = Machine::read();
-        let limits = Limits { patience: options.timeout, memory: half_of_memory(&machine) };
-        let seed = options.seed.unwrap_or_else(secret_seed);
-        reference::set_up(Way { program: home.program.clone(), patience: options.timeout * 10 });
-        let conducted = stage::Options {
-            budget: (!options.only_proves()).then(|| options.budget()),
-            quick: options.quick,
-            delta: options.noise_threshold,
-            fail_on: options.fail_on,
-            ..stage::Options::new(home.program.clone(), lineup.specs.clone(), limits, seed)
-        };
-        let command = |record: &Record| reproduce(record, bench, options, home);
-        let request = Request {
-            plans,
-            options: &conducted,
-            machine: &machine,
-            store: &home.store(),
-            wait: None,
-            past: None,
-            reproduce: Some(&command),
-        };
-        match request.run() {
-            Ok(outcome) => Ok(Some(Measured(outcome))),
-            Err(Unbegun::Interrupted) => Ok(None),
-            Err(Unbegun::Store(error)) => Err(Mistake::of_store(&error)),
-            Err(error) => Err(Mistake::own(error.to_string())),
+/// Has the plans conducted; nothing where somebody interrupted that before it began.
+fn measure(
+    bench: &Checked,
+    options: &Options,
+    home: &Home,
+    ask: &Ask,
+    planned: &Planned,
+) -> Result<Option<Outcome>, Mistake> {
+    if let Some(peer) = &options.against {
+        let mut rows = planned.plans.iter().flat_map(|plan| &plan.cases).flat_map(|planned| &planned.rows);
+        if !rows.any(|row| names(peer, &row.implementation)) {
+            let hint =
+                format!("it names an implementation of `{}` or `cpu`, or one of the two", bench.provider);
+            return Err(Mistake::usage(format!("there is no row of `{peer}` to compare with"), hint));
         }
     }
+    reference::set_up(Way { program: home.program.clone(), patience: options.timeout * 10 });
+    let command = |record: &Record| reproduce(record, bench, options, home);
+    let request = Request {
+        ask,
+        planned,
+        program: &home.program,
+        machine: &Machine::read(),
+        store: &home.store(),
+        past: None,
+        reproduce: Some(&command),
+    };
+    match request.run() {
+        Ok(outcome) => Ok(Some(outcome)),
+        Err(Unbegun::Interrupted) => Ok(None),
+        Err(Unbegun::Store(error)) => Err(Mistake::of_store(&error)),
+        Err(error) => Err(Mistake::own(error.to_string())),
+    }
+}
 
+/// What a bench found, and what it was asked.
+struct Measured {
+    outcome: Outcome,
+    ask: Ask,
+    others: Others,
+}
+
+impl Measured {
     fn report(
         &self,
         bench: &Checked,
@@ -205,28 +220,21 @@ impl Measured {
             When::Never => anstream::ColorChoice::Never.write_global(),
         }
         let report = Report {
-            run: Some(&self.0.run),
-            records: &self.0.records,
+            run: Some(&self.outcome.run),
+            records: &self.outcome.records,
             sort: Sort::Case,
             targets: &[],
             findings: &[],
         };
         print(&(format.write)(&report, style())).map_err(of_output)?;
-        if let Err(error) = &self.0.kept {
+        if let Err(error) = &self.outcome.kept {
             return Err(Mistake::of_store(error));
         }
-        if let Some(name) = &options.baseline {
+        // Whoever asks for two builds reads the records.
+        if let Some(name) = options.baseline.as_ref().filter(|_| options.beside.is_none()) {
             let text = self.against_baseline(bench, name);
             // Programs read standard output; the verdicts are in the records as well.
             if format.name == "table" { print(&text).map_err(of_output)? } else { tell(text.trim_end()) }
-        }
-        match &self.0.finish {
-            Err(error) => return Err(Mistake::own(error.to_string())),
-            Ok(Finish::Interrupted) => {
-                tell("interrupted");
-                return Ok(ExitCode::from(130));
-            }
-            Ok(Finish::Complete | Finish::OutOfTime) => {}
         }
         let failure = reference::failure();
         if let Some(why) = failure {
@@ -234,42 +242,39 @@ impl Measured {
                 "error: {why}\n\nhint: nothing can be judged without it; mend `reference` in the bench"
             ));
         }
-        // What the bench was before is nobody's to mend.
-        let is_now = |record: &&Record| options.baseline.as_ref() != Some(&record.provenance.runner);
-        let has_failed = failure.is_some() || has_failure(self.0.records.iter().filter(is_now));
+        let judged = self.ask.judge(&self.outcome.records, &self.others, true);
+        let ended = self.ask.end(&self.outcome, &self.others, &judged, "the same command begins anew");
+        let code = match ended.map_err(|error| Mistake::own(error.to_string()))? {
+            130 => 130,
+            _ if failure.is_some() => 4,
+            // A kernel that this machine cannot run fails nothing where nothing was to be decided.
+            5 if self.ask.fail_on.is_none() => 0,
+            code => code,
+        };
         if let Some(name) = &options.save_baseline {
-            if has_failed {
-                tell(&format!(
+            match code {
+                0 => {
+                    let table = Format::find("table").map(|format| (format.write)(&report, Style::default()));
+                    let path = home.save(name, &table.unwrap_or_default())?;
+                    tell(&format!("baseline `{name}` is kept in {}", path.display()));
+                }
+                4 => tell(&format!(
                     "baseline `{name}` was not kept: a kernel that fails is nothing to compare with"
-                ));
-            } else {
-                let table = Format::find("table").map(|format| (format.write)(&report, Style::default()));
-                let path = home.save(name, &table.unwrap_or_default())?;
-                tell(&format!("baseline `{name}` is kept in {}", path.display()));
+                )),
+                _ => tell(&format!("baseline `{name}` was not kept: the run failed")),
             }
         }
-        if has_failed {
-            return Ok(ExitCode::from(4));
-        }
-        // A peer that is slower than what was asked for is no matter of this bench.
-        let own = format!("{}/", bench.provider);
-        let is_own = |record: &&Record| record.implementation.starts_with(&own);
-        let own = self.0.records.iter().filter(is_own);
-        Ok(match roofline_run::decide(own, options.fail_on, None) {
-            Decision::Fails => ExitCode::from(3),
-            Decision::Open => ExitCode::from(5),
-            Decision::Well => ExitCode::SUCCESS,
-        })
+        Ok(ExitCode::from(code))
     }
 
     /// Each implementation beside its own older self, a line each.
     fn against_baseline(&self, bench: &Checked, baseline: &str) -> String {
         let mut text = format!("\nbeside `{baseline}`, measured again in the same rounds:\n");
         let own = format!("{}/", bench.provider);
-        for record in self.0.records.iter().filter(|record| record.implementation.starts_with(&own)) {
+        for record in self.outcome.records.iter().filter(|record| record.implementation.starts_with(&own)) {
             let older = format!("{baseline}/{}", bare(&record.implementation));
             let older = self
-                .0
+                .outcome
                 .records
                 .iter()
                 .find(|other| other.case == record.case && other.implementation == older);
@@ -305,10 +310,12 @@ impl Measured {
 /// The command that shows a row again, with what decided its status.
 fn reproduce(record: &Record, bench: &Checked, options: &Options, home: &Home) -> String {
     let own = format!("{}@{}/{}", record.case, bench.provider, bare(&record.implementation));
+    if let Some(command) = &options.again {
+        return format!("{command} {} --seed {}", quoted(&own), record.provenance.seed);
+    }
     let mut command = format!("cargo bench --bench {} -- --exact {}", home.bench, quoted(&own));
     match &options.baseline {
-        Some(name) if options.beside.is_none() => command += &format!(" --baseline {name}"),
-        Some(_) => {}
+        Some(name) => command += &format!(" --baseline {name}"),
         None if options.only_proves() => command += " --test",
         None => {}
     }

@@ -1,10 +1,33 @@
 //! Who takes part in a run, and which rows that makes.
 
-use roofline_conductor::plan::{Plan, RunnerOffers};
+use crate::ending::Others;
+use roofline_conductor::plan::{Plan, PlannedCase, RunnerOffers};
 use roofline_conductor::runners::{RunnerSpec, bare_names};
 use roofline_core::case::Case;
 use roofline_core::names::matches;
 use roofline_core::protocol::Hello;
+use std::collections::BTreeSet;
+
+/// Who takes part, and what that makes.
+pub struct Planned {
+    pub lineup: Lineup,
+    /// One after the other in one run: several where rows have hubs of their own, or take turns.
+    pub plans: Vec<Plan>,
+    pub others: Others,
+    /// Whether nothing was left out of what there is to measure.
+    pub is_whole: bool,
+}
+
+impl Planned {
+    pub fn rows(&self) -> usize {
+        self.plans.iter().map(Plan::rows).sum()
+    }
+
+    /// Whether a runner has a row that is no limit's probe.
+    pub fn has_rows_of(&self, runner: &str) -> bool {
+        self.plans.iter().any(|plan| plan.has_rows_of(runner))
+    }
+}
 
 /// Runners, and what each offers.
 pub struct Lineup {
@@ -51,6 +74,24 @@ impl Lineup {
         let names = offers.map_or_else(Vec::new, |offers| bare_names(&offers.offers));
         names.into_iter().filter_map(pair).collect()
     }
+
+    /// Each row of a plan beside its older self: for every runner `old` that stands for a runner `new`, the pairs of
+    /// [`Lineup::pairs`] of what is planned, and of nothing that was left out of it.
+    pub fn beside(&self, plan: &Plan, pairs: &[(String, String)]) -> Vec<Plan> {
+        let rows = plan.cases.iter().flat_map(|planned| &planned.rows);
+        let patterns: Vec<String> = rows.map(|row| row.implementation.clone()).collect();
+        let cases: Vec<Case> = plan.cases.iter().map(|planned| planned.case.clone()).collect();
+        let is_planned = |planned: &PlannedCase| {
+            let own = plan.cases.iter().filter(|own| own.case == planned.case).flat_map(|own| &own.rows);
+            let own: BTreeSet<&str> = own.map(|row| row.implementation.as_str()).collect();
+            planned.rows.iter().any(|row| own.contains(row.implementation.as_str()))
+        };
+        let mut plans: Vec<Plan> =
+            pairs.iter().flat_map(|(old, new)| self.pairs(&cases, old, new, &patterns)).collect();
+        plans.iter_mut().for_each(|plan| plan.cases.retain(is_planned));
+        plans.retain(|plan| plan.rows() > 0);
+        plans
+    }
 }
 
 #[cfg(test)]
@@ -95,5 +136,11 @@ mod tests {
                 std::slice::from_ref(&fast)
             );
         }
+        // What was left out of the plan does not come back with its older self.
+        let mut plan = lineup.plan(cases, &strings(&["new/*"]));
+        let pairs = [("old".to_owned(), "new".to_owned())];
+        assert_eq!(lineup.beside(&plan, &pairs).len(), 2);
+        plan.cases[0].rows.retain(|row| row.implementation == "new/fast");
+        assert_eq!(rows(&lineup.beside(&plan, &pairs)), [fast]);
     }
 }

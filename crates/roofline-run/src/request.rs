@@ -1,7 +1,7 @@
-//! One way from plans to records, whoever asks: `roofline run` or a bench binary.
+//! From plans to records.
 
 use crate::recorder::Recorder;
-use crate::{begin, terminal};
+use crate::{Ask, Planned, begin, terminal};
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
 use roofline_conductor::lock::{self, Lock};
 use roofline_conductor::machine::Machine;
@@ -18,13 +18,12 @@ use std::time::{Duration, Instant};
 
 /// What is to be measured, how, and where it is kept.
 pub struct Request<'a> {
-    /// One after the other in one run: several where rows have hubs of their own.
-    pub plans: &'a [Plan],
-    pub options: &'a Options,
+    pub ask: &'a Ask,
+    pub planned: &'a Planned,
+    /// The binary that is keeper and built-in runner.
+    pub program: &'a Path,
     pub machine: &'a Machine,
     pub store: &'a Path,
-    /// How long to wait for another run to end; as long as it takes unless told otherwise.
-    pub wait: Option<Duration>,
     /// The run to go on with, instead of a new one.
     pub past: Option<Past>,
     /// The command that shows a row again, where it is not the conductor's.
@@ -44,7 +43,8 @@ pub struct Outcome {
     /// Case by case, in the order of the plans.
     pub records: Vec<Record>,
     pub finish: io::Result<Finish>,
-    /// How many of the planned rows have a record.
+    /// How many rows were planned, and how many of these have a record.
+    pub planned: usize,
     pub finished: usize,
     /// Without this a run is not finished.
     pub kept: Result<(), StoreError>,
@@ -68,7 +68,7 @@ impl Request<'_> {
     pub fn run(self) -> Result<Outcome, Unbegun> {
         let store = Store::open(self.store)?;
         signals::catch_interrupts();
-        let _lock = lock(self.wait)?;
+        let _lock = lock(self.ask.wait)?;
         let Past { run, records, turns } = match self.past {
             Some(past) => past,
             None => {
@@ -81,15 +81,17 @@ impl Request<'_> {
         let start = Instant::now();
         let mut told = start;
         let (finish, kept) = (Ok(Finish::Complete), Ok(()));
-        let mut outcome = Outcome { run, records, finish, finished: 0, kept };
-        for plan in self.plans {
+        let planned = self.planned.rows();
+        let mut outcome = Outcome { run, records, finish, planned, finished: 0, kept };
+        let asked = self.ask.options(self.program, &self.planned.lineup, self.machine);
+        for plan in &self.planned.plans {
             let mut recorder = Recorder::new(&store, &facts.run, plan, std::mem::take(&mut outcome.records));
             recorder.reproduce = self.reproduce;
             (recorder.start, recorder.told) = (start, told);
             let rest = plan.without(&recorder.records);
             // The time of the run is that of all its plans.
-            let total_budget = self.options.total_budget.map(|budget| budget.saturating_sub(start.elapsed()));
-            let options = Options { total_budget, ..self.options.clone() };
+            let total_budget = asked.total_budget.map(|budget| budget.saturating_sub(start.elapsed()));
+            let options = Options { total_budget, ..asked.clone() };
             outcome.finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
             recorder.finish();
             told = recorder.told;
@@ -100,7 +102,7 @@ impl Request<'_> {
                 break;
             }
         }
-        sort(self.plans, &mut outcome.records);
+        sort(&self.planned.plans, &mut outcome.records);
         verdict::drop_failed_hubs(&mut outcome.records);
         Ok(outcome)
     }

@@ -27,7 +27,7 @@ use roofline_conductor::session::Limits;
 use roofline_core::operation::own::Declaration;
 use roofline_core::protocol::Hello;
 use roofline_core::record::Record;
-use roofline_run::Lineup;
+use roofline_run::{Ask, Lineup, Others, Planned};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
 use std::collections::BTreeSet;
@@ -39,16 +39,42 @@ const NEW: &str = "new";
 
 pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
     let view = View::of(&args.show, None)?;
-    let policy = take::policy(Some(args.fail_on))?;
+    let ask = Ask {
+        detect: args.detect.map(|percent| percent / 100.0),
+        fail_on: Some(args.fail_on),
+        policy: take::policy(Some(args.fail_on))?,
+        ..take::ask(&args.how)
+    };
     let machine = Machine::read();
     let given = [Given::of(&args.old, args)?, Given::of(&args.new, args)?];
     // As long as the builder is there, nobody else builds where what is measured lies.
     let builder = Builder::new(&given, args)?;
     let [old, new] = match sides::make(&given, &builder, args, &machine)? {
         Both::Runners(sides) => sides,
-        Both::Benches(sides) => return benches::run(sides, args),
+        Both::Benches(sides) => return benches::run(sides, args, &ask, &view, &machine),
     };
-    let limits = take::limits(&args.how, &machine);
+    let planned = plan(old, new, args, ask.limits(&machine))?;
+    if args.dry_run {
+        crate::commands::print(&take::describe(&planned.plans, ask.budget))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let again = |record: &Record| reproduce(record, args);
+    let take = Take {
+        ask: &ask,
+        planned: &planned,
+        show: &args.show,
+        view,
+        store: &args.store,
+        machine: &machine,
+        past: None,
+        reproduce: Some(&again),
+        go_on: "the same command begins anew",
+    };
+    take.run().map(|(code, _)| ExitCode::from(code))
+}
+
+/// Every implementation of the new side beside the one of its name of the old side.
+fn plan(old: Vec<Side>, new: Vec<Side>, args: &Ab, limits: Limits) -> Result<Planned, Problem> {
     let (lineup, pairs) = line_up(old, new, limits)?;
     let Selection { cases, left_out, .. } = select::selection(&args.select, &args.how)?;
     let plans: Vec<Plan> =
@@ -61,32 +87,8 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
         let hint = "what is compared has one name on both sides; `roofline run` measures one alone";
         return Err(Problem::nothing("there is nothing to compare: the old side has none of it", hint));
     }
-    let budget = Some(take::budget(&args.how));
-    if args.dry_run {
-        crate::commands::print(&take::describe(&plans, budget))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let again = |record: &Record| reproduce(record, args);
-    let take = Take {
-        how: &args.how,
-        show: &args.show,
-        view,
-        store: &args.store,
-        machine: &machine,
-        lineup,
-        plans,
-        older: pairs.into_iter().map(|(old, _)| old).collect(),
-        budget,
-        fail_on: Some(args.fail_on),
-        detect: args.detect.map(|percent| percent / 100.0),
-        is_whole: args.select.is_whole() && left_out == 0,
-        policy,
-        targets: Vec::new(),
-        past: None,
-        reproduce: Some(&again),
-        go_on: "the same command begins anew",
-    };
-    take.run().map(|(code, _)| ExitCode::from(code))
+    let others = Others { older: pairs.into_iter().map(|(old, _)| old).collect(), peers: Vec::new() };
+    Ok(Planned { lineup, plans, others, is_whole: args.select.is_whole() && left_out == 0 })
 }
 
 /// Everybody who takes part, and the names of the two that belong together.

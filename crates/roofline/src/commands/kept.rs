@@ -6,15 +6,14 @@ use crate::{house, places};
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers::ask;
-use roofline_conductor::plan::{Plan, PlannedCase, is_limit};
+use roofline_conductor::plan::{Plan, is_limit};
 use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_core::protocol::Hello;
 use roofline_core::record::{Record, Status};
 use roofline_run::artefact::{Artefact, Kind, Tools};
 use roofline_run::baseline::{self, Baseline, Kept, Shelf, Unusable};
-use roofline_run::{Lineup, has_failure, now};
-use std::collections::BTreeSet;
+use roofline_run::{Lineup, Planned, has_failure, now};
 use std::path::{Path, PathBuf};
 
 /// What starts runners, from this binary.
@@ -47,10 +46,11 @@ pub struct Keeping {
 }
 
 /// Keeps the files of the runners that a plan has rows of.
-pub fn keep(name: &str, store: &Path, specs: &[RunnerSpec], plan: &Plan) -> Result<Keeping, Problem> {
+pub fn keep(name: &str, store: &Path, planned: &Planned) -> Result<Keeping, Problem> {
     let (shelf, program) = (Shelf::beside(store), places::program()?);
     let mut artefacts = Vec::new();
-    for spec in specs.iter().filter(|spec| plan.has_rows_of(&spec.name)) {
+    let is_own = |spec: &&RunnerSpec| !spec.is_side() && planned.has_rows_of(&spec.name);
+    for spec in planned.lineup.specs.iter().filter(is_own) {
         let Some((kind, path)) = source(spec, &program) else {
             tell(&format!("`{}` is a peer of the house, and no part of the baseline", spec.name));
             continue;
@@ -108,21 +108,19 @@ impl Keeping {
     }
 }
 
-/// Adds the runners of a baseline to those that take part, and plans each implementation beside its older self.
-pub fn beside(
+/// Adds the runners of a baseline to those that take part, for those of the plan; answers with what each is called, and whose
+/// older self it is.
+pub fn join(
     name: &str,
     store: &Path,
     machine: &Machine,
     lineup: &mut Lineup,
     plan: &Plan,
     limits: Limits,
-) -> Result<Vec<Plan>, Problem> {
+) -> Result<Vec<(String, String)>, Problem> {
     check_name(name, lineup)?;
     let shelf = Shelf::beside(store);
     let baseline = shelf.usable(name, &machine.fingerprint())?;
-    let patterns: Vec<String> =
-        plan.cases.iter().flat_map(|planned| &planned.rows).map(|row| row.implementation.clone()).collect();
-    let cases: Vec<_> = plan.cases.iter().map(|planned| planned.case.clone()).collect();
     for offers in &lineup.offers {
         let is_kept = baseline.runners.iter().any(|kept| kept.runner == offers.runner);
         if plan.has_rows_of(&offers.runner) && !is_kept {
@@ -130,7 +128,7 @@ pub fn beside(
         }
     }
     let program = places::program()?;
-    let mut plans = Vec::new();
+    let mut pairs = Vec::new();
     for side in sides(name, &baseline, &shelf.vault())? {
         if !lineup.offers.iter().any(|offers| offers.runner == side.key) {
             continue;
@@ -143,25 +141,17 @@ pub fn beside(
         side.check_version(&hello)
             .and_then(|()| lineup.add(spec, hello))
             .map_err(|why| damaged(name, &why))?;
-        plans.extend(lineup.pairs(&cases, &called, &side.key, &patterns));
+        pairs.push((called, side.key));
     }
-    // Rows that were left out of a case do not come back with it.
-    let is_planned = |planned: &PlannedCase| {
-        let own = plan.cases.iter().filter(|own| own.case == planned.case).flat_map(|own| &own.rows);
-        let own: BTreeSet<&str> = own.map(|row| row.implementation.as_str()).collect();
-        planned.rows.iter().any(|row| own.contains(row.implementation.as_str()))
-    };
-    plans.iter_mut().for_each(|plan| plan.cases.retain(is_planned));
-    plans.retain(|plan| plan.rows() > 0);
-    if plans.is_empty() {
-        let has: Vec<String> = baseline.runners.iter().map(|kept| format!("`{}`", kept.runner)).collect();
-        let why = format!("baseline `{name}` has nothing of what is selected");
-        return Err(Problem::nothing(
-            why,
-            format!("it has {}; `--lib`, `--python` and `--runner` name others", has.join(", ")),
-        ));
-    }
-    Ok(plans)
+    Ok(pairs)
+}
+
+/// What to say where a baseline has no row of what is planned.
+pub fn nothing_selected(name: &str, store: &Path) -> Problem {
+    let kept = Shelf::beside(store).read(name).map(|baseline| baseline.runners).unwrap_or_default();
+    let has: Vec<String> = kept.iter().map(|kept| format!("`{}`", kept.runner)).collect();
+    let hint = format!("it has {}; `--lib`, `--python` and `--runner` name others", has.join(", "));
+    Problem::nothing(format!("baseline `{name}` has nothing of what is selected"), hint)
 }
 
 /// One runner of a side of a comparison.

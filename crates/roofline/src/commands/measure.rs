@@ -8,25 +8,23 @@ use crate::commands::take::{self, Take, View};
 use crate::error::{Problem, tell};
 use crate::places;
 use clap::Parser;
-use plan::Planned;
 use roofline_conductor::machine::Machine;
 use roofline_core::decision::FailOn;
 use roofline_core::record::{Record, Run};
 use roofline_core::target::Target;
-use roofline_run::Past;
+use roofline_run::{Ask, Past};
 use roofline_store::{Filter, Store};
 use std::process::ExitCode;
-use std::time::Duration;
 
 pub fn check(args: &Measure) -> Result<ExitCode, Problem> {
     if args.targets {
         return Err(Problem::usage("targets are of times, and `check` has none", "ask `roofline run`"));
     }
-    if args.resume { resume(args) } else { go(args, None, None) }
+    if args.resume { resume(args) } else { go(args, false, None) }
 }
 
 pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
-    if args.resume { resume(args) } else { go(args, Some(take::budget(&args.how)), None) }
+    if args.resume { resume(args) } else { go(args, true, None) }
 }
 
 /// Goes on with the latest run by its own command line; only where and how to print, and how long the run
@@ -44,12 +42,9 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     let records = store.records(&filter)?.found;
     let turns = store.turns(&run.id)?.found;
     let begun = Line::try_parse_from(&run.arguments).ok().map(|line| line.command);
-    let (mut begun, budget) = match begun {
-        Some(Command::Run(begun)) => {
-            let budget = take::budget(&begun.how);
-            (begun, Some(budget))
-        }
-        Some(Command::Check(begun)) => (begun, None),
+    let (mut begun, is_timed) = match begun {
+        Some(Command::Run(begun)) => (begun, true),
+        Some(Command::Check(begun)) => (begun, false),
         _ => {
             let why = format!("the latest run, {}, cannot be resumed: its command line is not known", run.id);
             return Err(Problem::usage(why, "begin it again with `roofline run`"));
@@ -65,7 +60,7 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     begun.resume = false;
     drop(store);
     tell(&format!("resuming `{}`: {} rows are finished", run.command, records.len()));
-    go(&begun, budget, Some(Past { run, records, turns }))
+    go(&begun, is_timed, Some(Past { run, records, turns }))
 }
 
 /// Sets of two machines say nothing together.
@@ -87,48 +82,34 @@ fn check_program(run: &Run) -> Result<(), Problem> {
     Err(Problem::usage(why, "go on with that one, or begin the run again with `roofline run`"))
 }
 
-fn go(args: &Measure, budget: Option<Duration>, past: Option<Past>) -> Result<ExitCode, Problem> {
+/// From arguments to what is asked, from that to plans, from these to records and a code.
+fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Problem> {
     check_fail_on(args)?;
-    let targets = targets(args)?;
-    let policy = take::policy(args.fail_on)?;
+    let how = take::ask(&args.how);
+    let ask = Ask {
+        budget: how.budget.filter(|_| is_timed),
+        fail_on: args.fail_on,
+        policy: take::policy(args.fail_on)?,
+        targets: targets(args)?,
+        ..how
+    };
     let view = View::of(&args.show, args.read.reading())?;
     let machine = Machine::read();
-    let limits = take::limits(&args.how, &machine);
-    let mut planned = plan::plan(args, &targets, (!args.dry_run).then_some(limits))?;
-    if let Some(name) = &args.save {
-        kept::check_name(name, &planned.lineup)?;
-    }
-    let to_keep = args.save.as_ref().filter(|_| !args.dry_run);
-    let keep = |name: &String| kept::keep(name, &args.places.store, &planned.lineup.specs, &planned.plan);
-    let keeping = to_keep.map(keep).transpose()?;
-    let plans = match &args.baseline {
-        Some(name) => {
-            let Planned { lineup, plan, .. } = &mut planned;
-            kept::beside(name, &args.places.store, &machine, lineup, plan, limits)?
-        }
-        None => planned.plans(),
-    };
-    let Planned { lineup, is_whole, .. } = planned;
+    let planned = plan::plan(args, &ask, &machine)?;
     if args.dry_run {
-        crate::commands::print(&take::describe(&plans, budget))?;
+        crate::commands::print(&take::describe(&planned.plans, ask.budget))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let keep = |name: &String| kept::keep(name, &args.places.store, &planned);
+    let keeping = args.save.as_ref().map(keep).transpose()?;
     let again = |record: &Record| kept::reproduce(record, args);
     let take = Take {
-        how: &args.how,
+        ask: &ask,
+        planned: &planned,
         show: &args.show,
         view,
         store: &args.places.store,
         machine: &machine,
-        older: lineup.specs.iter().filter(|spec| spec.is_side()).map(|spec| spec.name.clone()).collect(),
-        lineup,
-        plans,
-        budget,
-        fail_on: args.fail_on,
-        detect: None,
-        is_whole,
-        policy,
-        targets,
         past,
         reproduce: args.baseline.as_ref().map(|_| &again as &dyn Fn(&Record) -> String),
         go_on: "`roofline run --resume` goes on from there",

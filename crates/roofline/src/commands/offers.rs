@@ -60,12 +60,14 @@ fn asked(spec: &RunnerSpec, places: &Places, limits: Limits) -> Result<Hello, Pr
 
 /// The runners that a selection of implementations needs, with their offers.
 ///
-/// The built-in runner takes part unless patterns leave it out; others when a pattern or `--runner` names them.
+/// The built-in runner takes part unless patterns leave it out; others when a pattern or `--runner` names them, or rows are
+/// compared with the provider `hub`, which may be one.
 ///
 /// `limits` holds for runners that have to be asked; without it none is started.
 pub fn needed(
     places: &Places,
     patterns: &[String],
+    hub: Option<&str>,
     specs: &[RunnerSpec],
     limits: Option<Limits>,
 ) -> Result<Vec<RunnerOffers>, Problem> {
@@ -73,7 +75,8 @@ pub fn needed(
         find(specs, named)?;
     }
     let mut offers = Vec::new();
-    for spec in specs.iter().filter(|spec| is_needed(spec, places, patterns)) {
+    let is_hub = |spec: &RunnerSpec| hub == Some(spec.name.as_str());
+    for spec in specs.iter().filter(|spec| is_hub(spec) || is_needed(spec, places, patterns)) {
         let hello = match (known(spec, places), limits) {
             (Some(hello), _) => hello,
             (None, Some(limits)) => asked(spec, places, limits)?,

@@ -1,12 +1,17 @@
-//! Benches of a Rust crate: each binary is its own conductor, and has a way to be compared with another build of itself.
+//! Benches of a Rust crate: each binary is its own conductor, and has a way to be compared with another build of itself. Their
+//! records come together here.
 
 use super::build::check;
 use crate::args::{Ab, EvidenceArg, SandboxArg, Select};
+use crate::commands::take::View;
 use crate::error::{Problem, tell};
+use roofline_conductor::job::quoted;
+use roofline_conductor::machine::Machine;
 use roofline_conductor::sys::signals;
 use roofline_core::decision::FailOn;
-use roofline_run::BENCH_MARK;
+use roofline_core::record::Record;
 use roofline_run::checkout::forget_repository;
+use roofline_run::{Ask, BENCH_MARK, Others, begin};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,11 +79,17 @@ fn contains(bytes: &[u8], words: &[u8]) -> bool {
     bytes.windows(words.len()).any(|window| window == words)
 }
 
-/// Has every bench compare itself with its older build.
-pub fn run([old, new]: [Vec<Bench>; 2], args: &Ab) -> Result<ExitCode, Problem> {
-    let options = options(args)?;
+/// Has every bench compare itself with its older build, and decides by the rows of all of them together.
+pub fn run(
+    [old, new]: [Vec<Bench>; 2],
+    args: &Ab,
+    ask: &Ask,
+    view: &View,
+    machine: &Machine,
+) -> Result<ExitCode, Problem> {
+    let options = options(args, ask)?;
     signals::catch_interrupts();
-    let mut codes = Vec::new();
+    let (mut codes, mut records) = (Vec::new(), Vec::new());
     for bench in &new {
         let Some(older) = old.iter().find(|older| older.name == bench.name) else {
             tell(&format!("bench `{}` is new: there is nothing to compare it with", bench.name));
@@ -86,10 +97,11 @@ pub fn run([old, new]: [Vec<Bench>; 2], args: &Ab) -> Result<ExitCode, Problem> 
         };
         let mut command = Command::new(&bench.program);
         command.arg("--bench").arg("--beside").arg(&older.program).args(&options);
-        let status = command.current_dir(&bench.folder).status();
-        let status =
-            status.map_err(|error| Problem::own(format!("`{}`: {error}", bench.program.display())))?;
-        codes.push(status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1)));
+        let said = command.current_dir(&bench.folder).stderr(Stdio::inherit()).output();
+        let said = said.map_err(|error| Problem::own(format!("`{}`: {error}", bench.program.display())))?;
+        codes.push(said.status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1)));
+        let lines = String::from_utf8_lossy(&said.stdout).into_owned();
+        records.extend(lines.lines().filter_map(|line| serde_json::from_str::<Record>(line).ok()));
         if signals::interrupted() {
             return Ok(ExitCode::from(130));
         }
@@ -100,19 +112,27 @@ pub fn run([old, new]: [Vec<Bench>; 2], args: &Ab) -> Result<ExitCode, Problem> 
             "name two revisions of one crate",
         ));
     }
-    Ok(ExitCode::from(worst(&codes)))
+    // That a row of one bench is slower is no matter of that bench alone: all rows are held together.
+    codes.retain(|code| !matches!(code, 0 | 3 | 5));
+    if !records.is_empty() {
+        let others = Others { older: vec![super::OLD.to_owned()], peers: vec!["cpu".to_owned()] };
+        let is_whole = args.select.is_whole() && codes.is_empty();
+        let judged = ask.judge(&records, &others, is_whole);
+        view.print(&begin(machine), &records, &args.show, &judged)?;
+        codes.push(ask.end_complete(&records, &others, &judged));
+    }
+    Ok(ExitCode::from(worst(&codes).unwrap_or(5)))
 }
 
-/// The code that says most: mistakes and failures of our own first, then a row that failed, then one that is slower; that
-/// nothing was selected is said where that holds for all.
-fn worst(codes: &[u8]) -> u8 {
+/// The code that says most: mistakes and failures of our own first, then a row that failed, then one that is slower; none
+/// where nobody has measured anything.
+fn worst(codes: &[u8]) -> Option<u8> {
     let other = codes.iter().copied().find(|code| !matches!(code, 0..=5 | 130));
-    let first = other.or_else(|| [130, 1, 2, 4, 3, 0, 5].into_iter().find(|code| codes.contains(code)));
-    first.unwrap_or(0)
+    other.or_else(|| [130, 1, 2, 4, 3, 5, 0].into_iter().find(|code| codes.contains(code)))
 }
 
 /// The words of `ab` in those of a bench.
-fn options(args: &Ab) -> Result<Vec<String>, Problem> {
+fn options(args: &Ab, ask: &Ask) -> Result<Vec<String>, Problem> {
     let Select { select, op, suite, group, dtype, axis, param, size, threads, device, cache } = &args.select;
     let is_more = suite.is_some()
         || !(op.is_empty() && group.is_empty() && dtype.is_empty())
@@ -128,30 +148,34 @@ fn options(args: &Ab) -> Result<Vec<String>, Problem> {
         ));
     }
     let how = &args.how;
-    let asks_more = args.detect.is_some()
-        || args.fail_on == FailOn::Policy
-        || how.total_budget.is_some()
+    let asks_more = how.total_budget.is_some()
         || how.memory.is_some()
         || how.wait.is_some()
         || how.sandbox == SandboxArg::Required
         || how.require_evidence == EvidenceArg::Held;
     if asks_more {
-        let why = "a bench takes none of `--detect`, `--fail-on policy`, `--total-budget`, `--memory`, `--wait`, `--sandbox` and `--require-evidence`";
+        let why = "a bench takes none of `--total-budget`, `--memory`, `--wait`, `--sandbox` and `--require-evidence`";
         let hint = "leave it out, or build a shared library by `[build]` of roofline.toml";
         return Err(Problem::usage(why, hint));
     }
-    let mut words = vec![
-        "--fail-on".to_owned(),
-        args.fail_on.words(),
-        "--measurement-time".to_owned(),
-        how.budget.as_secs_f64().to_string(),
-        "--noise-threshold".to_owned(),
-        (how.delta / 100.0).to_string(),
-        "--timeout".to_owned(),
-        how.timeout.as_secs_f64().to_string(),
-        "--output-format".to_owned(),
-        args.show.format.clone(),
-    ];
+    let mut words: Vec<String> = [
+        ("--measurement-time", how.budget.as_secs_f64().to_string()),
+        ("--noise-threshold", ask.delta.to_string()),
+        ("--timeout", how.timeout.as_secs_f64().to_string()),
+        ("--output-format", "jsonl".to_owned()),
+        ("--again", format!("roofline ab {} {}", quoted(&args.old), quoted(&args.new))),
+    ]
+    .into_iter()
+    .flat_map(|(option, value)| [option.to_owned(), value])
+    .collect();
+    // A policy may speak of memory alone: then no row is measured again.
+    let is_of_rows = |what: &FailOn| !matches!(what, FailOn::Slower(share) if share.is_infinite());
+    if let Some(what) = ask.measured_again().filter(is_of_rows) {
+        words.extend(["--fail-on".to_owned(), what.words()]);
+    }
+    if let Some(share) = ask.detect {
+        words.extend(["--detect".to_owned(), share.to_string()]);
+    }
     words.extend(how.quick.then(|| "--quick".to_owned()));
     if let Some(seed) = how.seed {
         words.extend(["--seed".to_owned(), seed.to_string()]);
@@ -187,7 +211,8 @@ mod tests {
 
     #[test]
     fn the_code_that_says_most_is_taken() {
-        assert_eq!([worst(&[0, 3, 4]), worst(&[0, 3]), worst(&[0, 0]), worst(&[3, 130])], [4, 3, 0, 130]);
-        assert_eq!([worst(&[5, 0]), worst(&[5, 5]), worst(&[3, 101])], [0, 5, 101]);
+        let codes = [&[3, 4][..], &[3], &[0], &[3, 130], &[5], &[2, 0], &[3, 101]];
+        assert_eq!(codes.map(worst), [4, 3, 0, 130, 5, 2, 101].map(Some));
+        assert_eq!(worst(&[]), None);
     }
 }

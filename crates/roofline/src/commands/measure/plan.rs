@@ -1,62 +1,46 @@
 //! From arguments to a plan, each step once.
 //!
 //! ```text
-//! places ─► runners ─► operations that they bring ─► cases ─► offers ─► plan
+//! places ─► runners ─► operations that they bring ─► cases ─► offers ─► plan ─► beside a baseline, or in turns
 //! ```
 
-use crate::args::{Measure, Places};
-use crate::commands::offers;
+use crate::args::Measure;
+use crate::commands::{kept, offers};
 use crate::error::{Problem, tell};
 use crate::places;
 use crate::select::{self, Selection};
+use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow, RunnerOffers, names};
 use roofline_conductor::runners::RunnerSpec;
-use roofline_conductor::session::Limits;
 use roofline_core::case::Case;
 use roofline_core::names::matches;
 use roofline_core::protocol::Offer;
-use roofline_core::target::Target;
-use roofline_run::{Lineup, forecast, roughly};
+use roofline_run::{Ask, Lineup, Others, Planned, forecast, roughly};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Who takes part, and what that makes.
-pub struct Planned {
-    pub lineup: Lineup,
-    pub plan: Plan,
-    /// The turn of each case, where groups of the suite take turns.
-    turns: BTreeMap<String, usize>,
-    /// Whether nothing was left out of what there is to measure.
-    pub is_whole: bool,
-}
-
-impl Planned {
-    /// A plan for each turn, so that every group has rows with a time before one has more of them.
-    pub fn plans(&self) -> Vec<Plan> {
-        let turn = |planned: &PlannedCase| self.turns.get(&planned.case.to_string());
-        let parts = self.plan.cases.chunk_by(|one, other| turn(one) == turn(other));
-        parts.map(|cases| Plan { cases: cases.to_vec() }).collect()
-    }
-}
-
-/// Plans what is asked for; where there are targets, what they are about. Runners are asked what they offer where `may_ask` says
-/// how long that may take.
-pub fn plan(args: &Measure, targets: &[Target], may_ask: Option<Limits>) -> Result<Planned, Problem> {
+/// Plans what is asked for; where there are targets, what they are about. Runners are asked what they offer unless this is
+/// a dry run.
+pub fn plan(args: &Measure, ask: &Ask, machine: &Machine) -> Result<Planned, Problem> {
+    let limits = ask.limits(machine);
+    let may_ask = (!args.dry_run).then_some(limits);
     let specs = places::runners(&args.places)?;
     offers::bring(&args.places, &specs, may_ask)?;
     let Selection { mut cases, left_out, turns, is_by_id } = select::selection(&args.select, &args.how)?;
-    if !targets.is_empty() {
+    if !ask.targets.is_empty() {
         // A suite may be large, and what is asked is whether its targets are met.
-        cases.retain(|case| targets.iter().any(|target| target.is_about(&case.to_string())));
+        cases.retain(|case| ask.targets.iter().any(|target| target.is_about(&case.to_string())));
     }
     if let Some(reading) = args.read.reading() {
         reading.check(&cases).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
     }
-    let patterns = patterns_with_hub(&args.implementation, args.against.as_deref());
-    let runners = offers::needed(&places_with_hub(args, &specs), &patterns, &specs, may_ask)?;
+    let against = args.against.as_deref();
+    let patterns = patterns_with_hub(&args.implementation, against);
+    let hub = against.and_then(|against| against.split('/').next());
+    let runners = offers::needed(&args.places, &patterns, hub, &specs, may_ask)?;
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
     check_named(&specs, &runners, &forms)?;
-    let lineup = Lineup { specs, offers: runners };
-    let mut plan = lineup.plan(cases, &patterns).against(args.against.as_deref());
+    let mut lineup = Lineup { specs, offers: runners };
+    let mut plan = lineup.plan(cases, &patterns).against(against);
     if plan.rows() == 0 {
         return Err(nothing_selected(args, &forms, &lineup.offers));
     }
@@ -68,8 +52,30 @@ pub fn plan(args: &Measure, targets: &[Target], may_ask: Option<Limits>) -> Resu
     let slow = if is_by_id { 0 } else { leave_out_slow(&mut plan, args.how.quick, is_named)? };
     check_against(args, &plan)?;
     check_twins(&plan)?;
-    let is_whole = args.select.is_whole() && targets.is_empty() && left_out + slow == 0;
-    Ok(Planned { lineup, plan, turns, is_whole })
+    if let Some(name) = &args.save {
+        kept::check_name(name, &lineup)?;
+    }
+    let is_whole = args.select.is_whole() && ask.targets.is_empty() && left_out + slow == 0;
+    let mut others = Others::default();
+    let plans = match &args.baseline {
+        Some(name) => {
+            let pairs = kept::join(name, &args.places.store, machine, &mut lineup, &plan, limits)?;
+            others.older = pairs.iter().map(|(old, _)| old.clone()).collect();
+            lineup.beside(&plan, &pairs)
+        }
+        None => in_turns(&plan, &turns),
+    };
+    match &args.baseline {
+        Some(name) if plans.is_empty() => Err(kept::nothing_selected(name, &args.places.store)),
+        _ => Ok(Planned { lineup, plans, others, is_whole }),
+    }
+}
+
+/// A plan for each turn of the suite's groups, so that every group has rows with a time before one has more of them.
+fn in_turns(plan: &Plan, turns: &BTreeMap<String, usize>) -> Vec<Plan> {
+    let turn = |planned: &PlannedCase| turns.get(&planned.case.to_string());
+    let parts = plan.cases.chunk_by(|one, other| turn(one) == turn(other));
+    parts.map(|cases| Plan { cases: cases.to_vec() }).collect()
 }
 
 /// Leaves out rows of plain kernels whose launches would take too long, and says so; answers with how many.
@@ -93,15 +99,6 @@ fn leave_out_slow(
     }
     tell(&format!("{why} are left out; `-i 'cpu/*,cpu/plain'` has them too"));
     Ok(count)
-}
-
-/// The places of runners, with that of the provider that rows are compared with.
-fn places_with_hub(args: &Measure, specs: &[RunnerSpec]) -> Places {
-    let mut places = args.places.clone();
-    let provider = args.against.as_deref().and_then(|against| against.split('/').next());
-    let known = provider.filter(|provider| specs.iter().any(|spec| spec.name == *provider));
-    places.runner.extend(known.map(str::to_owned));
-    places
 }
 
 /// What `-i` selects, and what rows are compared with: a hub is a row too.

@@ -1,0 +1,188 @@
+//! What came of a run, held against what was asked of it: targets, a policy, and the code that it ends with.
+//!
+//! 4 where a row failed, 3 where one is what the run was asked to fail on, 5 where nothing was measured or decided, 130 where
+//! somebody interrupted it, 0 otherwise.
+
+use crate::ask::Ask;
+use crate::request::Outcome;
+use crate::terminal::tell;
+use crate::{has_failure, now};
+use roofline_conductor::conduct::Finish;
+use roofline_core::decision::{self, FailOn};
+use roofline_core::policy::Finding;
+use roofline_core::record::{Record, Status};
+use roofline_core::target::Reached;
+use roofline_core::verdict::Word;
+use std::io;
+
+/// Whose rows they are that are not the asker's own.
+#[derive(Clone, Debug, Default)]
+pub struct Others {
+    /// Runners that rows are compared with and that are nobody's any more: that they fail fails no run.
+    pub older: Vec<String>,
+    /// Runners whose rows must be right, and may be as slow as they are.
+    pub peers: Vec<String>,
+}
+
+/// What the records of a run say to its targets and to a policy.
+#[derive(Clone, Debug, Default)]
+pub struct Judgement {
+    pub targets: Vec<Reached>,
+    pub findings: Vec<Finding>,
+}
+
+/// What the comparisons of a run whose rows are all well let it end with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decision {
+    Well,
+    /// There are rows that it was asked to fail on.
+    Fails,
+    /// There would be such rows, had there been time to measure them again.
+    Open,
+}
+
+impl Others {
+    /// The rows that are somebody's to mend.
+    fn own<'r>(&self, records: &'r [Record]) -> Vec<&'r Record> {
+        records.iter().filter(|record| !self.older.contains(&record.provenance.runner)).collect()
+    }
+
+    /// Those of them that are to be no slower.
+    fn compared<'r>(&self, records: &'r [Record]) -> Vec<&'r Record> {
+        let is_peer = |record: &&Record| self.peers.contains(&record.provenance.runner);
+        self.own(records).into_iter().filter(|record| !is_peer(record)).collect()
+    }
+}
+
+impl Ask {
+    /// Holds records against targets and policy; `is_whole` where nothing was left out of what there is to measure.
+    pub fn judge(&self, records: &[Record], others: &Others, is_whole: bool) -> Judgement {
+        let all: Vec<&Record> = records.iter().collect();
+        let judge = |policy: &roofline_core::policy::Policy| {
+            policy.judge(&others.compared(records), &all, &today(), is_whole)
+        };
+        Judgement {
+            targets: self.targets.iter().map(|target| target.reach(records)).collect(),
+            findings: self.policy.as_ref().map(judge).unwrap_or_default(),
+        }
+    }
+
+    /// The code that a run ends with; says why. `go_on` is what to do about rows that are not finished.
+    pub fn end(
+        &self,
+        outcome: &Outcome,
+        others: &Others,
+        judged: &Judgement,
+        go_on: &str,
+    ) -> Result<u8, io::Error> {
+        let Outcome { records, finished, planned, .. } = outcome;
+        let reached = format!("{finished} of {planned} rows are finished and stored");
+        match &outcome.finish {
+            Ok(Finish::Complete) => Ok(self.end_complete(records, others, judged)),
+            Ok(Finish::OutOfTime) => {
+                tell(&format!("the total budget is spent: {reached}; {go_on}"));
+                let code = self.code(records, others, judged);
+                // What was to be decided is not: that is no reason to merge.
+                let decides = self.fail_on.is_some() || !self.targets.is_empty();
+                Ok(if code == 0 && decides && finished < planned { 5 } else { code })
+            }
+            Ok(Finish::Interrupted) => {
+                tell(&format!("interrupted: {reached}; {go_on}"));
+                Ok(130)
+            }
+            Err(error) => Err(io::Error::other(error.to_string())),
+        }
+    }
+
+    /// The code of a run all of whose rows came to their end; says by which of them.
+    pub fn end_complete(&self, records: &[Record], others: &Others, judged: &Judgement) -> u8 {
+        if has_nothing(records) {
+            tell("nothing was measured: every row is unsupported or refused");
+            return 5;
+        }
+        self.code(records, others, judged)
+    }
+
+    fn code(&self, records: &[Record], others: &Others, judged: &Judgement) -> u8 {
+        let is_past = |record: &&Record| others.older.contains(&record.provenance.runner);
+        for record in records.iter().filter(is_past).filter(|record| record.status.is_failure()) {
+            tell(&format!("{}: {}; nothing is compared with it", record.row(), record.status));
+        }
+        if has_failure(others.own(records)) {
+            return 4;
+        }
+        for Finding { row, what, .. } in &judged.findings {
+            tell(&format!("policy: {row}: {what}"));
+        }
+        let missed: Vec<&Reached> = judged.targets.iter().filter(|reached| reached.fails()).collect();
+        for reached in &missed {
+            tell(&format!("missed: {}", reached.target.id));
+        }
+        match self.decide(&others.compared(records), &judged.findings) {
+            Decision::Fails => return 3,
+            _ if !missed.is_empty() => return 3,
+            Decision::Open => return 5,
+            Decision::Well => {}
+        }
+        let has_pair = judged.targets.iter().any(|reached| reached.cases > 0);
+        if !judged.targets.is_empty() && !has_pair {
+            tell("no target was decided: no case has a time of both sides");
+            return 5;
+        }
+        0
+    }
+
+    /// Decides by comparisons, if the run was asked to fail on what is among them; says by which.
+    fn decide(&self, records: &[&Record], findings: &[Finding]) -> Decision {
+        let decided = match (&self.policy, self.fail_on) {
+            (Some(_), _) if findings.iter().any(|finding| finding.fails) => Decision::Fails,
+            (Some(policy), _) => open_rows(records, policy.least()),
+            // A target is no row's own.
+            (None, None | Some(FailOn::Missed | FailOn::Policy)) => Decision::Well,
+            (None, Some(what)) => decide_on(records, what),
+        };
+        if let Some(word) = decision::one_way(records.iter().copied()).filter(|_| decided == Decision::Fails)
+        {
+            tell(&decision::alarm(word));
+        }
+        decided
+    }
+}
+
+fn decide_on(records: &[&Record], what: FailOn) -> Decision {
+    let flagged = decision::flagged(records.iter().copied(), what);
+    for record in &flagged {
+        // Who fails on what is not known fails on what is slower too.
+        let is_slower = what == FailOn::Inconclusive && decision::word(record) == Some(Word::Slower);
+        let word = if is_slower { Word::Slower.name().to_owned() } else { what.to_string() };
+        tell(&format!("{word}: {}", record.row()));
+    }
+    let is_refuted = |record: &&&Record| {
+        let rounds = record.rounds.as_ref().filter(|rounds| rounds.before.is_some());
+        rounds.is_some_and(|rounds| !decision::calls_for_more(rounds, what))
+    };
+    for record in records.iter().filter(is_refuted) {
+        tell(&format!("{what} at first, and not when it was measured again: {}", record.row()));
+    }
+    let open = open_rows(records, what);
+    if flagged.is_empty() { open } else { Decision::Fails }
+}
+
+/// Whether rows would let a run fail that there was no time to measure again; says which.
+fn open_rows(records: &[&Record], what: FailOn) -> Decision {
+    let open = decision::unconfirmed(records.iter().copied(), what);
+    for record in &open {
+        tell(&format!("{what}, and no time was left to measure it again: {}", record.row()));
+    }
+    if open.is_empty() { Decision::Well } else { Decision::Open }
+}
+
+/// Whether every row says no.
+fn has_nothing(records: &[Record]) -> bool {
+    records.iter().all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
+}
+
+/// The day, as waivers have it.
+fn today() -> String {
+    now().chars().take("2026-11-17".len()).collect()
+}
