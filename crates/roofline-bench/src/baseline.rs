@@ -4,11 +4,13 @@ use crate::bench::RESERVED;
 use crate::mistake::Mistake;
 use roofline_core::names::is_kebab;
 use roofline_core::nearest::nearest;
-use std::fs;
+use roofline_run::artefact::{Artefact, Kind};
+use roofline_run::baseline::{Kept, Shelf};
+use roofline_run::environment::Environment;
 use std::path::{Path, PathBuf};
 
 /// Where a bench keeps its things: below cargo's target folder.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Home {
     pub(crate) program: PathBuf,
     folder: PathBuf,
@@ -31,29 +33,36 @@ impl Home {
         self.folder.join("roofline.db")
     }
 
-    fn baselines(&self) -> PathBuf {
-        self.folder.join("baselines")
+    /// The shelf that `roofline baselines` shows as well.
+    fn shelf(&self) -> Shelf {
+        Shelf::beside(&self.store())
     }
 
-    /// The binary of a baseline. Benches of several crates may share a target folder.
-    fn binary(&self, name: &str) -> PathBuf {
-        self.baselines().join(name).join(format!("{}-{}", self.provider, self.bench))
+    /// What this bench is called there. Benches of several crates may share a target folder.
+    fn key(&self) -> String {
+        let bench = self.bench.to_lowercase().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        format!("{}-{}", self.provider, bench.trim_matches('-'))
     }
 
     /// Baselines that have this bench.
     fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.baselines()).into_iter().flatten().flatten();
-        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut names: Vec<String> = names.filter(|name| self.binary(name).is_file()).collect();
-        names.sort();
-        names
+        let has = |name: &String| {
+            let read = self.shelf().read(name);
+            read.is_ok_and(|baseline| baseline.runners.iter().any(|kept| kept.runner == self.key()))
+        };
+        self.shelf().names().into_iter().filter(has).collect()
     }
 
     /// The binary that was kept under a name.
-    pub(crate) fn baseline(&self, name: &str) -> Result<PathBuf, Mistake> {
+    pub(crate) fn baseline(&self, name: &str, machine: &str) -> Result<PathBuf, Mistake> {
         let names = self.names();
         if names.iter().any(|known| known == name) {
-            return Ok(self.binary(name));
+            let shelf = self.shelf();
+            let baseline = shelf.usable(name, machine).map_err(|why| Mistake::of_baseline(&why))?;
+            let own = baseline.runners.iter().find(|kept| kept.runner == self.key());
+            if let Some(kept) = own {
+                return Ok(kept.artefact.path(&shelf.vault()));
+            }
         }
         let hint = match nearest(name, names.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -65,18 +74,15 @@ impl Home {
         Err(Mistake::usage(format!("there is no baseline `{name}` of `{}`", self.bench), hint))
     }
 
-    /// Keeps this binary, and the table of the run beside it.
-    pub(crate) fn save(&self, name: &str, table: &str) -> Result<PathBuf, Mistake> {
-        let path = self.binary(name);
-        let keep = || {
-            fs::create_dir_all(self.baselines().join(name))?;
-            // Another bench may be running the one that is there: it keeps its file, the name gets a new one.
-            let fresh = path.with_extension("new");
-            fs::copy(&self.program, &fresh)?;
-            fs::rename(&fresh, &path)?;
-            fs::write(path.with_extension("txt"), table)
-        };
-        keep().map_err(|error| Mistake::own(format!("baseline `{}`: {error}", path.display())))?;
+    /// Keeps this binary.
+    pub(crate) fn save(&self, name: &str, machine: &str) -> Result<PathBuf, Mistake> {
+        let shelf = self.shelf();
+        let artefact = Artefact::keep(Kind::Bench, &self.program, &shelf.vault())
+            .map_err(|error| Mistake::own(format!("baseline `{name}`: {error}")))?;
+        let path = artefact.path(&shelf.vault());
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let kept = Kept { runner: self.key(), version, artefact, environment: Environment::new() };
+        shelf.add(name, machine, kept).map_err(|why| Mistake::of_baseline(&why))?;
         Ok(path)
     }
 }
@@ -109,6 +115,7 @@ fn bench_name(stem: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn the_hash_of_a_binary_is_not_its_name() {
@@ -136,12 +143,22 @@ mod tests {
             bench: "kernels".to_owned(),
             provider: "mine".to_owned(),
         };
-        assert!(format!("{:?}", home.baseline("main").unwrap_err()).contains("--save-baseline main"));
-        let kept = home.save("main", "the table").unwrap();
+        let home = &home;
+        let told = |name: &str| format!("{:?}", home.baseline(name, "here").unwrap_err());
+        assert!(told("main").contains("--save-baseline main"));
+        let kept = home.save("main", "here").unwrap();
         assert_eq!(fs::read_to_string(&kept).unwrap(), "binary");
-        assert_eq!(fs::read_to_string(kept.with_extension("txt")).unwrap(), "the table");
-        assert_eq!(home.baseline("main").unwrap(), kept);
-        assert!(format!("{:?}", home.baseline("man").unwrap_err()).contains("did you mean `main`"));
-        assert!(format!("{:?}", home.baseline("release").unwrap_err()).contains("there are main"));
+        assert_eq!(home.baseline("main", "here").unwrap(), kept);
+        assert!(told("man").contains("did you mean `main`") && told("release").contains("there are main"));
+        assert!(format!("{:?}", home.baseline("main", "there").unwrap_err()).contains("another machine"));
+        // Another bench of the same name joins it, and the same one takes its place.
+        let other = Home { bench: "More_Kernels".to_owned(), ..home.clone() };
+        other.save("main", "here").unwrap();
+        fs::write(&home.program, "anew").unwrap();
+        let kept = home.save("main", "here").unwrap();
+        assert_eq!(fs::read_to_string(home.baseline("main", "here").unwrap()).unwrap(), "anew");
+        assert_eq!(home.shelf().read("main").unwrap().runners.len(), 2);
+        fs::write(kept, "a").unwrap();
+        assert!(told("main").contains("has 1 of its 4 bytes"));
     }
 }

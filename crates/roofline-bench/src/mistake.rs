@@ -1,5 +1,6 @@
 //! What goes wrong, said in one to three lines, with its exit code.
 
+use roofline_run::baseline::Unusable;
 use roofline_run::terminal::tell;
 use roofline_store::StoreError;
 use std::process::ExitCode;
@@ -25,6 +26,13 @@ impl Mistake {
     /// What the store says of itself.
     pub(crate) fn of_store(error: &StoreError) -> Mistake {
         Mistake { what: format!("store: {error}"), hint: Some(error.hint()), code: 1 }
+    }
+
+    /// Why there is nothing to compare with.
+    pub(crate) fn of_baseline(why: &Unusable) -> Mistake {
+        let code = if matches!(why, Unusable::Io { .. }) { 1 } else { 2 };
+        let hint = why.hint().replace("roofline run --save", "cargo bench -- --save-baseline");
+        Mistake { what: why.to_string(), hint: Some(hint), code }
     }
 
     pub(crate) fn report(&self) -> ExitCode {

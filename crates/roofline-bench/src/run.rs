@@ -17,7 +17,7 @@ use roofline_core::case::Case;
 use roofline_core::decision::word;
 use roofline_core::record::{Record, Status};
 use roofline_core::verdict::Word;
-use roofline_report::{Format, Report, Sort, Style};
+use roofline_report::{Format, Report, Sort};
 use roofline_run::terminal::{print, style, tell};
 use roofline_run::{Ask, Lineup, Others, Outcome, Planned, Request, Unbegun};
 use roofline_runner::Runner;
@@ -86,7 +86,7 @@ fn find_format(name: &str) -> Result<&'static Format, Mistake> {
 
 /// The baseline of this name, if it was kept.
 fn lenient(name: &str, home: &Home) -> Option<String> {
-    if home.baseline(name).is_ok() {
+    if home.baseline(name, &Machine::read().fingerprint()).is_ok() {
         return Some(name.to_owned());
     }
     tell(&format!("there is no baseline `{name}` of `{}`: nothing is compared", home.bench));
@@ -117,7 +117,8 @@ fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mi
     let mut offers = vec![own];
     if let Some(name) = options.baseline.as_deref().filter(|_| !options.list) {
         baseline::check_name(name, &bench.provider)?;
-        let older = options.beside.clone().map_or_else(|| home.baseline(name), Ok)?;
+        let older =
+            options.beside.clone().map_or_else(|| home.baseline(name, &Machine::read().fingerprint()), Ok)?;
         let spec = spec(&older, name);
         let limits = Limits { patience: options.timeout, memory: 8 << 30 };
         let hello = offers::ask(&home.program, &spec, limits).map_err(|why| {
@@ -254,8 +255,7 @@ impl Measured {
         if let Some(name) = &options.save_baseline {
             match code {
                 0 => {
-                    let table = Format::find("table").map(|format| (format.write)(&report, Style::default()));
-                    let path = home.save(name, &table.unwrap_or_default())?;
+                    let path = home.save(name, &Machine::read().fingerprint())?;
                     tell(&format!("baseline `{name}` is kept in {}", path.display()));
                 }
                 4 => tell(&format!(

@@ -24,6 +24,8 @@ pub enum Kind {
     Runner,
     /// A roofline binary, for the kernels of the house.
     House,
+    /// A bench binary of a crate, which is its own runner.
+    Bench,
 }
 
 impl Kind {
@@ -72,6 +74,9 @@ impl Tools {
                 runners::read(path, binaries).map_err(|error| error.to_string())
             }
             Kind::House => Ok(RunnerSpec::built_in(path)),
+            Kind::Bench => {
+                Err(format!("`{}` is a bench: `cargo bench -- --baseline` measures it", path.display()))
+            }
         }
     }
 }
@@ -178,6 +183,11 @@ impl Content {
     }
 }
 
+/// A hash of a file's content.
+pub(crate) fn hash(path: &Path) -> io::Result<String> {
+    Content::of(path).map(|content| content.hash)
+}
+
 /// Whether a name is that of a file below a folder.
 fn is_below(name: &str) -> bool {
     let mut parts = Path::new(name).components();
@@ -194,7 +204,7 @@ fn parts(kind: Kind, path: &Path) -> io::Result<(PathBuf, Vec<String>)> {
     let path = std::path::absolute(path)?;
     let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
     match kind {
-        Kind::Library | Kind::House => Ok((folder, vec![file_name(&path)])),
+        Kind::Library | Kind::House | Kind::Bench => Ok((folder, vec![file_name(&path)])),
         Kind::Python => {
             let mut names = vec![file_name(&path)];
             follow_imports(&folder, &mut names);

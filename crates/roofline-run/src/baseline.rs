@@ -4,6 +4,8 @@
 //! content: two baselines that share some keep them once.
 
 use crate::artefact::{Artefact, Kind};
+use crate::environment::Environment;
+use crate::now;
 use roofline_core::names::is_kebab;
 use roofline_core::nearest::nearest;
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,9 @@ pub struct Kept {
     /// What it said of itself: the version of its library, say.
     pub version: String,
     pub artefact: Artefact,
+    /// What it needed beside its files; baselines of before do not say.
+    #[serde(default)]
+    pub environment: Environment,
 }
 
 /// Where baselines lie.
@@ -120,6 +125,19 @@ impl Shelf {
             written.inspect_err(|_| drop(fs::remove_file(&fresh)))
         };
         write().map_err(|source| Unusable::Io { name: name.to_owned(), source })
+    }
+
+    /// Keeps one more runner under a name, in the place of an older one that is called so; what was kept on another machine, or
+    /// cannot be read, makes room for it.
+    pub fn add(&self, name: &str, machine: &str, kept: Kept) -> Result<(), Unusable> {
+        check_name(name)?;
+        let there = self.read(name).ok().filter(|there| there.machine == machine);
+        let mut runners = there.map(|there| there.runners).unwrap_or_default();
+        runners.retain(|older| older.runner != kept.runner);
+        runners.push(kept);
+        self.save(name, &Baseline::new(now(), machine.to_owned(), runners))?;
+        self.sweep();
+        Ok(())
     }
 
     /// A baseline as its file says, whether it can be used or not.
@@ -223,6 +241,7 @@ impl Kept {
             Kind::Python => "Python file",
             Kind::Runner => "runner folder",
             Kind::House => "kernels of the house",
+            Kind::Bench => "bench",
         }
     }
 }
@@ -257,7 +276,12 @@ mod tests {
         let file = folder.join("mine.so");
         fs::write(&file, content).unwrap();
         let artefact = Artefact::keep(Kind::Library, &file, &shelf.vault()).unwrap();
-        let kept = Kept { runner: "mine".to_owned(), version: "1".to_owned(), artefact };
+        let kept = Kept {
+            runner: "mine".to_owned(),
+            version: "1".to_owned(),
+            artefact,
+            environment: Environment::new(),
+        };
         Baseline::new("2026-11-17T00:00:00Z".to_owned(), "here".to_owned(), vec![kept])
     }
 

@@ -10,6 +10,7 @@ mod ask;
 pub mod baseline;
 pub mod checkout;
 mod ending;
+pub mod environment;
 pub mod forecast;
 mod lineup;
 pub mod project;

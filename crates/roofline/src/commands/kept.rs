@@ -13,7 +13,7 @@ use roofline_core::protocol::Hello;
 use roofline_core::record::{Record, Status};
 use roofline_run::artefact::{Artefact, Kind, Tools};
 use roofline_run::baseline::{self, Baseline, Kept, Shelf, Unusable};
-use roofline_run::{Lineup, Planned, has_failure, now};
+use roofline_run::{Lineup, Planned, environment, has_failure, now};
 use std::path::{Path, PathBuf};
 
 /// What starts runners, from this binary.
@@ -96,7 +96,8 @@ impl Keeping {
                 return Err(Problem::own(why).with_hint("run it again, and leave the file alone meanwhile"));
             }
             let version = record.provenance.runner_version.clone();
-            runners.push(Kept { runner: spec.name, version, artefact });
+            let environment = environment::of(&artefact, &path, &spec);
+            runners.push(Kept { runner: spec.name, version, artefact, environment });
         }
         let count = runners.len();
         self.shelf.save(name, &Baseline::new(now(), machine.fingerprint(), runners))?;
@@ -180,8 +181,12 @@ impl Side {
 pub fn sides(name: &str, baseline: &Baseline, vault: &Path) -> Result<Vec<Side>, Problem> {
     let tools = tools()?;
     let side = |of: &Kept| {
-        let spec = tools.runner(of.artefact.kind, &of.artefact.path(vault));
-        let spec = spec.map_err(|why| damaged(name, &why))?;
+        let path = of.artefact.path(vault);
+        let spec = tools.runner(of.artefact.kind, &path).map_err(|why| damaged(name, &why))?;
+        let now = environment::of(&of.artefact, &path, &spec);
+        if let Some(why) = environment::difference(&of.environment, &now) {
+            return Err(damaged(name, &format!("runner `{}`: {why}", of.runner)));
+        }
         Ok(Side { key: of.runner.clone(), version: Some(of.version.clone()), spec })
     };
     baseline.runners.iter().map(side).collect()

@@ -6,7 +6,7 @@ use std::process::Command;
 const CASE: &str = "add/f32/rows=64,cols=256";
 
 /// A library that adds, and does so `times` times over.
-fn source(times: u32) -> String {
+pub fn source(times: u32) -> String {
     format!(
         r#"
 #include "roofline.h"
@@ -28,14 +28,14 @@ const roofline_library *roofline_offers(void) {{ return &library; }}
 }
 
 /// A scene with the header, a Makefile that builds `mine.so` of `mine.c`, and a function that does so.
-fn scene() -> Scene {
+pub fn scene() -> Scene {
     let scene = Scene::alone();
     let header = scene.call("header").exits(0).stdout;
     scene.write("roofline.h", &header);
     scene
 }
 
-fn build(scene: &Scene, file: &str, times: u32) {
+pub fn build(scene: &Scene, file: &str, times: u32) {
     let code = scene.write("mine.c", &source(times));
     let mut cc = Command::new("cc");
     let path = scene.path(file);

@@ -4,6 +4,7 @@
 //! these tests take turns by the machine's lock, because two at a time would measure each other.
 
 mod ab;
+mod baselines;
 mod before;
 mod ci;
 mod conditions;
