@@ -13,7 +13,7 @@
 //! size = "small"
 //! ```
 //!
-//! It may say what it wants of them, in `[[targets]]`.
+//! It may say what it wants of them, in `[[targets]]`, and when the simpler of two is to be taken, in `[choice]`.
 
 mod targets;
 
@@ -23,7 +23,7 @@ use crate::condition::Sizes;
 use crate::nearest::nearest;
 use crate::operation::Operation;
 use crate::precision::Precision;
-use crate::target::Target;
+use crate::target::{Choice, Target};
 use crate::text::line_and_column;
 use std::ops::Range;
 use toml::Spanned;
@@ -55,6 +55,8 @@ pub struct Suite {
     pub about: String,
     pub blocks: Vec<Block>,
     pub targets: Vec<Target>,
+    /// When a simpler implementation is recommended.
+    pub choice: Choice,
 }
 
 /// A mistake in a suite, with the bytes that it stands at.
@@ -83,7 +85,12 @@ impl Suite {
             hint: "the file is not TOML".to_owned(),
             span: error.span(),
         })?;
-        let mut suite = Suite { about: String::new(), blocks: Vec::new(), targets: Vec::new() };
+        let mut suite = Suite {
+            about: String::new(),
+            blocks: Vec::new(),
+            targets: Vec::new(),
+            choice: Choice::default(),
+        };
         for (key, value) in table.get_ref() {
             match key.get_ref().as_ref() {
                 "about" => suite.about = string(value)?.to_owned(),
@@ -103,7 +110,10 @@ impl Suite {
                         suite.targets.push(target);
                     }
                 }
-                unknown => return Err(unknown_key(unknown, key.span(), &["about", "cases", "targets"])),
+                "choice" => suite.choice = targets::choice_of(value)?,
+                unknown => {
+                    return Err(unknown_key(unknown, key.span(), &["about", "cases", "targets", "choice"]));
+                }
             }
         }
         if suite.blocks.is_empty() {

@@ -51,11 +51,27 @@ pub enum Metric {
     Memory,
 }
 
-/// Whether every case counts for itself, or their geometric mean.
+/// Whether every case counts for itself, one of them is enough, or their geometric mean counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     Each,
+    Any,
     Mean,
+}
+
+/// When one of two implementations is to be taken although the other is faster, because it is simpler.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Choice {
+    /// Fewer times as fast than this is no reason for more code; in between somebody has to weigh it.
+    pub negligible: f64,
+    /// More times as fast than this is one.
+    pub significant: f64,
+}
+
+impl Default for Choice {
+    fn default() -> Choice {
+        Choice { negligible: 1.05, significant: 1.10 }
+    }
 }
 
 /// What a miss means.
@@ -178,18 +194,22 @@ impl Target {
         }
         let judged: Vec<(Standing, f64, Found)> =
             pairs.iter().filter_map(|pair| self.judge(pair, pairs.len())).collect();
-        let is_missed = judged.iter().any(|(standing, ..)| *standing == Standing::Missed);
-        let is_met = is_whole
-            && !judged.is_empty()
-            && judged.len() == pairs.len()
-            && judged.iter().all(|(standing, ..)| *standing == Standing::Met);
+        let stands = |wanted: Standing| judged.iter().filter(|(standing, ..)| *standing == wanted).count();
+        let is_all = |count: usize| is_whole && count > 0 && count == pairs.len();
+        let (is_missed, is_met) = match self.over {
+            Over::Any => (is_all(stands(Standing::Missed)), stands(Standing::Met) > 0),
+            Over::Each | Over::Mean => (stands(Standing::Missed) > 0, is_all(stands(Standing::Met))),
+        };
         let standing = match (is_missed, is_met) {
             (true, _) => Standing::Missed,
             (_, true) => Standing::Met,
             _ => Standing::Undecided,
         };
-        let least = judged.into_iter().min_by(|(_, one, _), (_, other, _)| one.total_cmp(other));
-        Reached { target: self.clone(), standing, cases, found: least.map(|(.., found)| found) }
+        // Where one is enough, the best of them decides; else the worst.
+        let sign = if self.over == Over::Any { -1.0 } else { 1.0 };
+        let first = |one: f64, other: f64| (sign * one).total_cmp(&(sign * other));
+        let decides = judged.into_iter().min_by(|(_, one, _), (_, other, _)| first(*one, *other));
+        Reached { target: self.clone(), standing, cases, found: decides.map(|(.., found)| found) }
     }
 
     /// Both sides of each case that has rows of one; `None` where they cannot be compared.
@@ -233,9 +253,11 @@ impl Target {
         let sides = [(self.at_least, values, &turned, 1.0), (self.at_most, &turned, values, -1.0)];
         for (bound, wanted, unwanted, sign) in sides {
             let Some(bound) = bound.map(|bound| sign * bound.ln()) else { continue };
-            // That all cases are on the right side is as sure as the least of them; that one is not, needs its share.
-            let is_met = chance_above(wanted, *alpha, bound) <= sure;
-            let is_missed = chance_above(unwanted, *alpha, -bound) <= sure / of as f64;
+            // What holds of all cases is as sure as the least of them; what holds of one needs its share.
+            let share = sure / of as f64;
+            let (met, missed) = if self.over == Over::Any { (share, sure) } else { (sure, share) };
+            let is_met = chance_above(wanted, *alpha, bound) <= met;
+            let is_missed = chance_above(unwanted, *alpha, -bound) <= missed;
             distance = distance.min(sign * interval.mean - bound);
             standing = match standing {
                 _ if is_missed => Standing::Missed,
@@ -333,6 +355,19 @@ mod tests {
         assert_eq!((of("each").standing, of("each").cases), (Standing::Missed, 2));
         assert_eq!(of("each").found.unwrap().rows.unwrap().0, "add/a@cpu/plain");
         assert_eq!((of("mean").standing, of("mean").found.unwrap().rows), (Standing::Met, None));
+    }
+
+    #[test]
+    fn one_case_is_enough_where_any_is_wanted() {
+        let case =
+            |name: &str, slower: f64| [row(name, "cpu/plain", 1, slower), row(name, "torch/own", 1, 0.0)];
+        let faster = target("against = 'torch'\nat-least = 1.0\nover = 'any'");
+        let reach = |records: Vec<Record>| faster.reach(&records);
+        let met = reach([case("add/a", 1.0), case("add/b", -0.6)].concat());
+        assert_eq!(met.standing, Standing::Met);
+        assert_eq!(met.found.unwrap().rows.unwrap().0, "add/b@cpu/plain", "the one that decides");
+        assert_eq!(reach([case("add/a", 1.0), case("add/b", 0.5)].concat()).standing, Standing::Missed);
+        assert_eq!(reach([case("add/a", 1.0), case("add/b", 0.0)].concat()).standing, Standing::Undecided);
     }
 
     #[test]

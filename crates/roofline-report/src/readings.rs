@@ -14,15 +14,16 @@ use crate::text::wrap;
 use crate::{Report, Sort, Style, scaling};
 use roofline_core::case::Case;
 use roofline_core::nearest::nearest;
+use roofline_core::target::Choice;
 use roofline_core::verdict::Ratio;
 
 /// A question.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Reading {
     /// What are threads worth?
     Scaling,
     /// Which implementation for which case, and why?
-    Best,
+    Best(Choice),
     /// Who wins how often, and by how much?
     Wins,
     /// How do times grow with an axis, all else the same?
@@ -60,7 +61,7 @@ impl Reading {
     pub fn write(&self, report: &Report, style: Style) -> String {
         let text = match self {
             Reading::Scaling => return scaling(report, style),
-            Reading::Best => best::write(&cases(report), style),
+            Reading::Best(choice) => best::write(&cases(report), *choice, style),
             Reading::Wins => wins::write(&cases(report), style),
             Reading::By(axis) => by::write(&cases(report), axis, style),
         };

@@ -15,6 +15,7 @@ use roofline_core::record::{
     Course, Ended, Evidence, Gate, Grade, Kind, Limit, Limiter, Provenance, Record, Rounds, Run, SCHEMA,
     Sample, Status,
 };
+use roofline_core::target::Choice;
 use roofline_core::units::{Bytes, Seconds};
 use roofline_core::verdict::drop_failed_hubs;
 use roofline_report::{FOLDERS, FORMATS, Format, Reading, Report, Sort, Style, explain, scaling};
@@ -498,15 +499,20 @@ fn scaling_tables() {
 fn readings() {
     let records = scaled();
     let report = Report::new(None, &records);
-    for (name, reading) in
-        [("best", Reading::Best), ("wins", Reading::Wins), ("by-rows", Reading::By("rows".to_owned()))]
-    {
+    for (name, reading) in [
+        ("best", Reading::Best(Choice::default())),
+        ("wins", Reading::Wins),
+        ("by-rows", Reading::By("rows".to_owned())),
+    ] {
         hold(&format!("{name}.txt"), &reading.write(&report, Style::default()));
         hold(&format!("{name}-60.txt"), &reading.write(&report, Style { colour: false, width: Some(60) }));
         assert_eq!(reading.write(&Report::new(None, &[]), Style::default()), "no row has a time\n");
     }
     let cases: Vec<Case> = records.iter().map(|record| record.case.parse().unwrap()).collect();
-    assert!(Reading::By("cols".to_owned()).check(&cases).is_ok() && Reading::Best.check(&cases).is_ok());
+    assert!(
+        Reading::By("cols".to_owned()).check(&cases).is_ok()
+            && Reading::Best(Choice::default()).check(&cases).is_ok()
+    );
     let unknown = Reading::By("row".to_owned()).check(&cases).unwrap_err();
     assert_eq!(
         (unknown.to_string().as_str(), unknown.hint().as_str()),

@@ -6,6 +6,7 @@ mod records;
 use proptest::prelude::*;
 use records::{any_record, record, run};
 use roofline_core::record::{Record, Run, SCHEMA, Sample, Status};
+use roofline_core::target::Choice;
 use roofline_report::{FORMATS, Format, Reading, Report, Sort, Style, csv_columns, explain, scaling};
 use unicode_width::UnicodeWidthStr;
 
@@ -142,7 +143,7 @@ proptest! {
     fn readings_keep_to_the_width(
         records in proptest::collection::vec(likely(), 0..5), width in 40u16..=200, which in 0usize..3,
     ) {
-        let reading = [Reading::Best, Reading::Wins, Reading::By("rows".to_owned())][which].clone();
+        let reading = [Reading::Best(Choice::default()), Reading::Wins, Reading::By("rows".to_owned())][which].clone();
         let text = reading.write(&Report::new(None, &records), Style { colour: false, width: Some(width) });
         for line in text.lines() {
             prop_assert!(line.starts_with("  reproduce: ") || line.width() <= usize::from(width), "{line:?}");

@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use roofline_conductor::job::Placement;
 use roofline_core::decision::FailOn;
 use roofline_core::fill::Fill;
+use roofline_core::target::Choice;
 use roofline_report::{Reading, Sort};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -288,7 +289,7 @@ impl Read {
     pub fn reading(&self) -> Option<Reading> {
         match self {
             Read { scaling: true, .. } => Some(Reading::Scaling),
-            Read { best: true, .. } => Some(Reading::Best),
+            Read { best: true, .. } => Some(Reading::Best(Choice::default())),
             Read { wins: true, .. } => Some(Reading::Wins),
             Read { by, .. } => by.clone().map(Reading::By),
         }

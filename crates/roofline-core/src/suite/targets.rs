@@ -12,7 +12,7 @@
 
 use super::{Entry, SuiteError, expected, list, string, unknown_key};
 use crate::nearest::nearest;
-use crate::target::{Metric, Over, Severity, Target, Who};
+use crate::target::{Choice, Metric, Over, Severity, Target, Who};
 use toml::de::DeValue;
 
 const KEYS: [&str; 10] =
@@ -53,9 +53,28 @@ pub(super) fn target_of(entry: Entry) -> Result<Target, SuiteError> {
         metric: word(table.get("metric"), &[("speed", Metric::Speed), ("memory", Metric::Memory)])?,
         at_least,
         at_most,
-        over: word(table.get("over"), &[("each", Over::Each), ("mean", Over::Mean)])?,
+        over: word(table.get("over"), &[("each", Over::Each), ("any", Over::Any), ("mean", Over::Mean)])?,
         severity: word(table.get("severity"), &[("fail", Severity::Fail), ("info", Severity::Info)])?,
     })
+}
+
+/// What is taken although another is faster.
+pub(super) fn choice_of(entry: Entry) -> Result<Choice, SuiteError> {
+    const KEYS: [&str; 2] = ["negligible", "significant"];
+    let DeValue::Table(table) = entry.get_ref() else {
+        return Err(expected("a table `[choice]`", entry));
+    };
+    if let Some((key, _)) = table.iter().find(|(key, _)| !KEYS.contains(&key.get_ref().as_ref())) {
+        return Err(unknown_key(key.get_ref(), key.span(), &KEYS));
+    }
+    let usual = Choice::default();
+    let bound = |name: &str, usual: f64| table.get(name).map_or(Ok(usual), number);
+    let [negligible, significant] =
+        [bound("negligible", usual.negligible)?, bound("significant", usual.significant)?];
+    if !(1.0..=significant).contains(&negligible) {
+        return Err(expected("`negligible` from 1 to `significant`", entry));
+    }
+    Ok(Choice { negligible, significant })
 }
 
 /// One of some words; the first where nothing is said.

@@ -34,7 +34,7 @@ pub fn run(args: &Export) -> Result<ExitCode, Problem> {
     }
     let report = Report::new(Some(&run), &records);
     if let Some(reading) = args.read.reading() {
-        if reading == Reading::Best {
+        if matches!(reading, Reading::Best(_)) {
             let why = "`--best` goes by the order in which a runner offers, which is not stored";
             return Err(Problem::usage(why, "`roofline run --best` has it"));
         }

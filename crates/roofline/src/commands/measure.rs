@@ -12,6 +12,7 @@ use roofline_conductor::machine::Machine;
 use roofline_core::decision::FailOn;
 use roofline_core::record::{Record, Run};
 use roofline_core::target::Target;
+use roofline_report::Reading;
 use roofline_run::{Ask, Past};
 use roofline_store::{Filter, Store};
 use std::process::ExitCode;
@@ -93,7 +94,7 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
         targets: targets(args)?,
         ..how
     };
-    let view = View::of(&args.show, args.read.reading())?;
+    let view = View::of(&args.show, reading(args)?)?;
     let machine = Machine::read();
     let planned = plan::plan(args, &ask, &machine)?;
     if args.dry_run {
@@ -132,6 +133,14 @@ fn check_fail_on(args: &Measure) -> Result<(), Problem> {
         )),
         _ => Ok(()),
     }
+}
+
+/// The question that was asked; which implementation to take, as the suite wants that decided.
+fn reading(args: &Measure) -> Result<Option<Reading>, Problem> {
+    Ok(match (args.read.reading(), &args.select.suite) {
+        (Some(Reading::Best(_)), Some(name)) => Some(Reading::Best(places::suite(name)?.choice)),
+        (reading, _) => reading,
+    })
 }
 
 /// The targets of the suite, where they were asked for.
