@@ -78,15 +78,22 @@ const TURNS: [(Kind, Size); 13] = [
     (Kind::UnusedFunction, Size::Short),
 ];
 
-/// How many of each are demanded: those of the same are counted together.
-const DEMANDED: [(&str, usize, fn(&Line) -> bool); 7] = [
-    ("comparisons of the same", 200, |line| line.kind.is_same()),
-    ("of 2 % by `ab`", 100, |line| line.kind == Kind::MoreByAb),
-    ("of 2 % by `--baseline`", 100, |line| line.kind == Kind::MoreByBaseline),
-    ("of 2 % by `--fail-on`", 100, |line| line.kind == Kind::MoreByFailOn),
-    ("of unused functions", 20, |line| line.kind == Kind::UnusedFunction),
-    ("of the workflow", 50, |line| line.kind == Kind::Workflow),
-    ("forecasts", 10, |line| line.forecast.is_some()),
+/// So many comparisons of a kind are demanded.
+struct Demand {
+    what: &'static str,
+    count: usize,
+    of: fn(&Line) -> bool,
+}
+
+/// Those of the same are counted together.
+const DEMANDED: [Demand; 7] = [
+    Demand { what: "comparisons of the same", count: 200, of: |line| line.kind.is_same() },
+    Demand { what: "of 2 % by `ab`", count: 100, of: |line| line.kind == Kind::MoreByAb },
+    Demand { what: "of 2 % by `--baseline`", count: 100, of: |line| line.kind == Kind::MoreByBaseline },
+    Demand { what: "of 2 % by `--fail-on`", count: 100, of: |line| line.kind == Kind::MoreByFailOn },
+    Demand { what: "of unused functions", count: 20, of: |line| line.kind == Kind::UnusedFunction },
+    Demand { what: "of the workflow", count: 50, of: |line| line.kind == Kind::Workflow },
+    Demand { what: "forecasts", count: 10, of: |line| line.forecast.is_some() },
 ];
 
 impl Kind {
@@ -238,8 +245,8 @@ fn describe(lines: &[Line]) -> (String, bool) {
 
 /// How many comparisons it takes yet until as many were made as are demanded.
 fn missing(lines: &[Line]) -> String {
-    let lacks = DEMANDED.iter().filter_map(|(what, demanded, of)| {
-        let lacking = demanded.saturating_sub(share(lines, of, |_| true).1);
+    let lacks = DEMANDED.iter().filter_map(|Demand { what, count, of }| {
+        let lacking = count.saturating_sub(share(lines, of, |_| true).1);
         (lacking > 0).then(|| format!("{lacking} {what}"))
     });
     let lacks: Vec<String> = lacks.collect();
