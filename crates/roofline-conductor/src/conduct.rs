@@ -4,7 +4,7 @@ use crate::failure::{Failure, SeenOn, Stop};
 use crate::job::quoted;
 use crate::lane::Lane;
 use crate::plan::{Plan, PlannedCase};
-use crate::rounds::{Contest, Effort, MOST_SIZED};
+use crate::rounds::{Contest, Effort, MOST_SIZED, Start};
 use crate::stage::{Options, Stage, cores_for};
 use crate::sys::signals;
 use crate::{gate, proof, references};
@@ -194,11 +194,11 @@ impl Run<'_> {
             }
             if stage.options.budget.is_some() {
                 match Contest::start(stage, planned, lanes, &mut instance, past)? {
-                    Ok(mut contest) => {
+                    Start::Contest(mut contest) => {
                         proof::release_all(stage, &mut contest.lanes, &instance)?;
                         return Ok(Some(contest));
                     }
-                    Err(unmeasured) => lanes = unmeasured,
+                    Start::NothingLeft(unmeasured) => lanes = unmeasured,
                 }
             }
             proof::release_all(stage, &mut lanes, &instance)?;

@@ -6,7 +6,7 @@
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
-use crate::plan::{LIMIT, PlannedRow, names};
+use crate::plan::{PlannedRow, names};
 use crate::shape::{Shape, batch_for};
 use crate::stage::{Options, Stage};
 use crate::{timing, visit};
@@ -308,10 +308,9 @@ fn find_limit(
     Ok(Some((place, by)))
 }
 
-/// Whether a probe is of the family `limit/traffic-…` or `limit/compute-…`.
+/// Whether a probe is of a family.
 fn is_of(probe: &Lane, family: Limiter) -> bool {
-    let prefix = format!("{LIMIT}/{}-", family.name());
-    probe.seat.implementation.starts_with(&prefix)
+    Limiter::of_probe(&probe.seat.implementation).is_some_and(|(own, _)| own == family)
 }
 
 /// One sample of each of the probes `chosen`, each after a launch of the row `before` if there is one: the logarithm
@@ -389,7 +388,7 @@ pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &mut Instance) -> 
     let poison = instance.draw_poison(0, &mut stage.draws);
     instance.poison(&poison);
     probe.launch(stage, 1)?;
-    let moves_data = probe.seat.implementation.starts_with("limit/traffic");
+    let moves_data = is_of(probe, Limiter::Traffic);
     for (output, tensor) in instance.outputs().enumerate().filter(|_| moves_data) {
         if let Some(index) = instance.first_unwritten(output, &poison) {
             let why = format!("left element {index} of `{}` unwritten", tensor.name);

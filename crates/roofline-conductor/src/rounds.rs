@@ -94,6 +94,14 @@ pub struct Contest<'p> {
     exams: Exams,
 }
 
+/// What comes of the lanes of a case.
+#[derive(Debug)]
+pub enum Start<'p> {
+    Contest(Contest<'p>),
+    /// None of them is left to measure; they say why.
+    NothingLeft(Vec<Lane>),
+}
+
 /// What a lane has found in the turn under way.
 #[derive(Debug, Default)]
 struct Found {
@@ -111,21 +119,20 @@ struct Found {
 impl<'p> Contest<'p> {
     /// Starts a contest of proved lanes; rows too slow for sets are measured at once and end here.
     ///
-    /// The lanes come back when none of them is left to measure; they say why.
     pub fn start(
         stage: &mut Stage,
         planned: &'p PlannedCase,
         mut lanes: Vec<Lane>,
         instance: &mut Instance,
         past: &[Turn],
-    ) -> Result<Result<Contest<'p>, Vec<Lane>>, Stop> {
+    ) -> Result<Start<'p>, Stop> {
         let (probes, against) = (past::probes_of(planned, past), planned.against.as_deref());
         let Some(setting) = pilot::fly(stage, &mut lanes, &probes, against, instance)? else {
-            return Ok(Err(lanes));
+            return Ok(Start::NothingLeft(lanes));
         };
         let mut contest = Contest::new(planned, lanes, setting);
         contest.measure_slow_rows(stage, instance)?;
-        Ok(Ok(contest))
+        Ok(Start::Contest(contest))
     }
 
     fn new(planned: &'p PlannedCase, lanes: Vec<Lane>, setting: Setting) -> Contest<'p> {

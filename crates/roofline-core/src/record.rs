@@ -222,6 +222,13 @@ impl Limiter {
             Limiter::Compute => "compute",
         }
     }
+
+    /// What a probe measures, by its name, and how: `limit/traffic-copy`, `limit/compute-avx2-f32`.
+    pub fn of_probe(implementation: &str) -> Option<(Limiter, &str)> {
+        let (family, how) = implementation.strip_prefix("limit/")?.split_once('-')?;
+        let families = [Limiter::Traffic, Limiter::Compute];
+        families.into_iter().find(|limiter| limiter.name() == family).map(|limiter| (limiter, how))
+    }
 }
 
 /// How the visits of a case are asked for.

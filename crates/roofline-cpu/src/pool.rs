@@ -362,7 +362,7 @@ fn pin(_core: usize) {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     fn count(pool: &Pool, tasks: usize) {
         let done: Vec<AtomicUsize> = (0..tasks).map(|_| AtomicUsize::new(0)).collect();
@@ -401,8 +401,10 @@ mod tests {
         for _ in 0..20 {
             thread::sleep(Duration::from_millis(2));
             let asleep = || pool.shared.asleep.iter().all(|flag| flag.0.load(SeqCst));
-            // A loaded machine may give the workers no time to fall asleep at once.
+            // A loaded machine may give the workers no time to fall asleep at once, but some in a minute.
+            let start = Instant::now();
             while !asleep() {
+                assert!(start.elapsed() < Duration::from_secs(60), "the workers do not fall asleep");
                 thread::sleep(Duration::from_millis(1));
             }
             count(&pool, 50);

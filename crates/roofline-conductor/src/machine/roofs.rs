@@ -13,7 +13,7 @@ use crate::stage::{Options, Seat, Stage, available_cores};
 use crate::visit;
 use roofline_core::case::Case;
 use roofline_core::operation::Work;
-use roofline_core::record::Status;
+use roofline_core::record::{Limiter, Status};
 use roofline_core::roofs::{Bandwidth, MAX_TEXT, Mix, Peak, Roofs, SCHEMA};
 use roofline_core::stats::median;
 use roofline_core::units::{Bytes, FlopsPerSecond, Seconds};
@@ -69,10 +69,12 @@ pub fn measure(
     let cores = available_cores().len().max(1) as u32;
     let threads = if cores == 1 { vec![1] } else { vec![1, cores] };
     let probes = probes(&mut stage)?;
-    let of = |family: &str| -> Vec<String> {
-        probes.iter().filter(|probe| probe.starts_with(family)).cloned().collect()
+    let of = |family: Limiter| -> Vec<(&String, &str)> {
+        let known = probes.iter().filter_map(|probe| Some((probe, Limiter::of_probe(probe)?)));
+        known.filter(|(_, (own, _))| *own == family).map(|(probe, (_, how))| (probe, how)).collect()
     };
-    let (traffic, compute) = (of("limit/traffic-"), of(COMPUTE));
+    let (traffic, compute) = (of(Limiter::Traffic), of(Limiter::Compute));
+    let traffic: Vec<String> = traffic.into_iter().map(|(probe, _)| probe.clone()).collect();
     let steps = threads.len() * (extent.sets.len() * Mix::ALL.len() + compute.len());
     let mut roofs = Roofs {
         schema: SCHEMA,
@@ -108,11 +110,11 @@ pub fn measure(
                 roofs.wake_up = fastest.wake_up.or(roofs.wake_up);
             }
         }
-        for probe in &compute {
-            let unit = &probe[COMPUTE.len()..];
+        for (probe, unit) in &compute {
+            let unit: &str = unit;
             let budget = next(unit.to_owned());
             let case = multiplying(unit, threads)?;
-            let one = std::slice::from_ref(probe);
+            let one = std::slice::from_ref(*probe);
             let Some(fastest) = fastest(&mut stage, &case, one, budget)? else { continue };
             let rate = FlopsPerSecond(work_of(&case).flops() as f64 / fastest.time.0);
             roofs.peaks.push(Peak { unit: unit.to_owned(), threads, rate });
@@ -122,8 +124,6 @@ pub fn measure(
     }
     Ok(roofs)
 }
-
-const COMPUTE: &str = "limit/compute-";
 
 /// What the built-in runner offers for products, on which every probe can be run.
 fn probes(stage: &mut Stage) -> Result<Vec<String>, Stop> {
