@@ -29,6 +29,44 @@ pub const EVERYDAY: &[Bug] = &[
     // Rows and columns are sampled in both.
     ("saboteur/nearly-right-element", "matmul/f32/m=512,n=512,k=512"),
     ("saboteur/nearly-right-element", "matmul/f32/m=2048,n=2048,k=2048"),
+    // A mask off by one, either way, and in a window.
+    ("saboteur/mutant-a-key-too-many", "attention.causal/f32/batch=1,seq=12,heads=4,kv-heads=2,dim=16"),
+    (
+        "saboteur/mutant-the-last-key-left-out",
+        "attention.causal/bf16/batch=1,seq=12,heads=4,kv-heads=2,dim=16",
+    ),
+    (
+        "saboteur/mutant-a-window-too-long-by-one",
+        "window-attention/f32/batch=1,seq=12,heads=2,dim=16,window=5",
+    ),
+    // The wrong group of heads.
+    ("saboteur/mutant-heads-of-keys-in-turn", "attention/f32/batch=1,seq=8,heads=4,kv-heads=2,dim=16"),
+    ("saboteur/mutant-variance-over-one-less", "layer-norm/f32/rows=8,cols=33"),
+    ("saboteur/mutant-variance-over-one-less", "layer-norm/bf16/rows=8,cols=33"),
+    // The order of gates.
+    ("saboteur/mutant-the-gates-i-and-f-exchanged", "lstm/f32/seq=3,batch=2,input=8,hidden=8"),
+    ("saboteur/mutant-the-gates-r-and-z-exchanged", "gru/f32/seq=3,batch=2,input=8,hidden=8"),
+    // An inverse that is not normalised.
+    ("saboteur/mutant-not-divided-by-n", "fft.inverse/f32/batch=4,n=24"),
+    ("saboteur/mutant-not-divided-by-the-rows", "fft2.inverse/f32/batch=1,rows=8,cols=12"),
+    // Rows without a value, left as they were.
+    ("saboteur/mutant-empty-rows-left-as-they-were", "spmv/f32/rows=40,cols=30,nnz=50"),
+    ("saboteur/mutant-empty-rows-left-as-they-were", "spmm/f32/rows=40,cols=30,n=5,nnz=50"),
+    // Padding at the right border.
+    (
+        "saboteur/mutant-the-next-row-beyond-the-right-border",
+        "conv2d/f32/out=3,height=9,width=7,pad=1,channels=2",
+    ),
+    (
+        "saboteur/mutant-the-last-element-again-beyond-the-right-border",
+        "conv1d/f32/out=3,length=17,pad=1,channels=2",
+    ),
+    // Scales transposed, and those of the last block alone.
+    ("saboteur/mutant-scales-of-w-transposed", "fp8-matmul/w8a8/m=8,n=40,block=16,k=48"),
+    ("saboteur/mutant-the-last-block-s-scales-for-the-whole-sum", "fp8-matmul/w8a8/m=8,n=40,block=16,k=48"),
+    // An exponential that ends at e to the -10, and one of another kind in the tail.
+    ("saboteur/mutant-nothing-below-e-to-the-10", "softmax/f32/rows=16,cols=100"),
+    ("saboteur/mutant-tail-by-another-exponential", "softmax/f32/rows=16,cols=100"),
 ];
 
 /// How often one bug was found.

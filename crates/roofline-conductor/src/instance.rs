@@ -341,13 +341,19 @@ impl Instance {
 
     /// The first element of an output that still has exactly the bits of its poison.
     pub fn first_unwritten(&self, output: usize, poison: &Poison) -> Option<usize> {
+        self.unwritten(output, poison, 1).first().copied()
+    }
+
+    /// The first so many of such elements.
+    pub fn unwritten(&self, output: usize, poison: &Poison, most: usize) -> Vec<usize> {
         let placed = &self.outputs[output];
         let (size, code) = (placed.tensor.dtype.size(), code(placed, poison.of(output)));
-        let mut found = None;
+        let mut found = Vec::new();
         chunks(placed, |first, bytes| {
-            found =
-                bytes.chunks_exact(size).position(|element| element == &code[..size]).map(|at| first + at);
-            found.is_none()
+            let elements = bytes.chunks_exact(size).zip(first..);
+            let kept = elements.filter(|(element, _)| *element == &code[..size]).map(|(_, at)| at);
+            found.extend(kept.take(most - found.len()));
+            found.len() < most
         });
         found
     }
@@ -365,6 +371,16 @@ impl Instance {
     /// Values that no honest launch leaves in every element, drawn anew for each launch.
     pub fn draw_poison(&self, launch: usize, draws: &mut Draws) -> Poison {
         Poison(self.outputs().map(|tensor| draw_poison(tensor.dtype, launch, draws)).collect())
+    }
+
+    /// The same, of which no value is that of another poison.
+    pub fn draw_other_poison(&self, other: &Poison, draws: &mut Draws) -> Poison {
+        loop {
+            let poison = self.draw_poison(1, draws);
+            if poison.0.iter().zip(&other.0).all(|(one, other)| one != other) {
+                return poison;
+            }
+        }
     }
 
     /// Overwrites all outputs with their poison.
@@ -469,116 +485,4 @@ fn draw_poison(dtype: Dtype, launch: usize, draws: &mut Draws) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn instance(placement: Placement) -> Instance {
-        let case = "rms-norm/bf16/rows=5,cols=7".parse().unwrap();
-        Instance::new(&case, placement, &mut Draws::new(1, 1)).unwrap()
-    }
-
-    #[test]
-    fn data_is_flush_with_the_edges() {
-        let end = |place: &Place| place.offset + place.bytes == place.size;
-        assert!(instance(Placement::FlushEnd { align: 1 }).places().iter().all(end));
-        let apart = instance(Placement::FlushEnd { align: 64 });
-        assert!(apart.places().iter().all(|place| place.offset % 64 == 0));
-        assert_eq!(apart.gap(), 128 - 70, "of the largest tensor");
-        assert_eq!(apart.broken_canary(), None);
-        let placed = &apart.outputs[0];
-        placed.memory.write(placed.end() + 3, b"x");
-        assert!(apart.broken_canary().unwrap().contains("past the end"), "the gap has canaries");
-        assert!(instance(Placement::FlushStart).places().iter().all(|place| place.offset == 0));
-        let aligned = instance(Placement::Aligned { offset: 192 });
-        assert!(aligned.places().iter().all(|place| place.offset == 4096 + 192 && !end(place)));
-    }
-
-    #[test]
-    fn placements_parse_back() {
-        for text in ["start", "end", "end/64", "offset/0", "offset/192"] {
-            assert_eq!(text.parse::<Placement>().unwrap().to_string(), text);
-        }
-        for text in
-            ["", "middle", "end/", "end/0", "end/48", "end/8192", "offset/4096", "offset/-1", "start/1"]
-        {
-            assert!(text.parse::<Placement>().unwrap_err().contains("is no placement"), "{text}");
-        }
-    }
-
-    #[test]
-    fn filling_poisoning_and_canaries() {
-        let mut instance = instance(Placement::Aligned { offset: 0 });
-        instance.fill(Fill::Uniform, 3);
-        let hash = instance.hash_inputs();
-        instance.set_input(0, 3, 5.0);
-        assert_eq!(instance.input(0, 3), 5.0);
-        assert_ne!(instance.hash_inputs(), hash);
-        for launch in 0..3 {
-            let poison = instance.draw_poison(launch, &mut Draws::new(2, 2));
-            instance.poison(&poison);
-            assert!((0..35).all(|index| instance.is_poison(Spot { output: 0, index }, &poison)));
-        }
-        let spot = |index| [Spot { output: 0, index }];
-        instance.poison_at(&spot(7), &Poison(vec![1.0]));
-        assert_eq!(instance.read_output(0, &[7]), [1.0]);
-        assert_eq!(instance.output_row(0, 1, 7)[0], 1.0);
-        let hash = instance.hash_outputs();
-        instance.poison_at(&spot(34), &Poison(vec![2.0]));
-        assert_ne!(instance.hash_outputs(), hash);
-        assert_eq!(instance.first_unwritten(0, &Poison(vec![2.0])), Some(34));
-        assert_eq!(instance.first_unwritten(0, &Poison(vec![3.0])), None);
-        assert_eq!(instance.broken_canary(), None);
-        let placed = &instance.outputs[0];
-        placed.memory.write(placed.end(), b"x");
-        assert!(instance.broken_canary().unwrap().contains("past the end"));
-        placed.memory.write(placed.end(), &[instance.canary]);
-        placed.memory.write(placed.offset - 1, b"x");
-        assert!(instance.broken_canary().unwrap().contains("1 bytes before"));
-    }
-
-    #[test]
-    fn orders_and_offsets_change_and_stay_what_they_are() {
-        let case = "paged-attention/f32/batch=4,pages=20,page=8,heads=1,dim=8".parse().unwrap();
-        let mut instance = Instance::new(&case, Placement::FlushStart, &mut Draws::new(1, 1)).unwrap();
-        instance.fill(Fill::Uniform, 3);
-        let find = |instance: &Instance, is_meant: fn(Content) -> bool| {
-            let tensors = instance.changeable();
-            tensors.into_iter().find(|tensor| is_meant(instance.input_tensor(*tensor).content)).unwrap()
-        };
-        let order = find(&instance, |content| matches!(content, Content::Order { .. }));
-        let offsets = find(&instance, |content| matches!(content, Content::Offsets { .. }));
-        let values = |instance: &Instance, tensor: usize| -> Vec<f64> {
-            (0..instance.input_tensor(tensor).elements()).map(|i| instance.input(tensor, i)).collect()
-        };
-        let mut draws = Draws::new(4, 4);
-        for tensor in [order, offsets] {
-            let before = values(&instance, tensor);
-            for element in (0..before.len()).cycle().take(200) {
-                instance.change_input(tensor, element, draws.bits());
-            }
-            let after = values(&instance, tensor);
-            assert_ne!(after, before);
-            if tensor == offsets {
-                assert!(after.is_sorted() && after[0] == 0.0 && after.last() == Some(&20.0), "{after:?}");
-            } else {
-                let sorted = |mut values: Vec<f64>| {
-                    values.sort_by(f64::total_cmp);
-                    values
-                };
-                assert_eq!(sorted(after), sorted(before));
-            }
-        }
-    }
-
-    #[test]
-    fn threads_fill_the_same_bits() {
-        let case = "add/f32/rows=300,cols=1000".parse().unwrap();
-        let mut instance =
-            Instance::new(&case, Placement::FlushEnd { align: 1 }, &mut Draws::new(1, 1)).unwrap();
-        instance.fill(Fill::Normal, 9);
-        let tensor = (case.operation.tensors)(&case)[1].clone();
-        let mut bytes = vec![0; tensor.bytes()];
-        case.operation.filling(Fill::Normal, 9, 1, &tensor).write(0..tensor.elements(), &mut bytes);
-        assert_eq!(instance.problem(Fill::Normal).inputs[1].bytes, bytes);
-    }
-}
+mod tests;

@@ -11,7 +11,7 @@ use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::instance::{Instance, POISON};
 use crate::judge::{Judgement, allowed};
-use crate::operation::{Expected, Judged, Operation, Usual};
+use crate::operation::{Expected, Judged, Mutant, Operation, Usual};
 use crate::ops::OPERATIONS;
 use crate::philox::Draws;
 use crate::tensor::Tensor;
@@ -23,6 +23,8 @@ const SMALL: u64 = 8;
 /// Elements of outputs that are judged together, in as many instances as it takes: of one number alone, luck decides
 /// what it shows.
 const TOGETHER: usize = 48;
+/// Instances on which a mutant may show: of one scale alone, the largest magnitude is the maximum half of the time.
+const TRIES: u64 = 12;
 /// Elements of a square tensor.
 const SQUARE: usize = 64 * 64;
 
@@ -33,6 +35,8 @@ pub struct SelfTest {
     pub rejected: Vec<String>,
     /// Mutants that passed, and honest outputs that did not: the gate is broken if there is one.
     pub broken: Vec<String>,
+    /// Mutants that nobody could reject: what they left was right on these inputs.
+    pub unseen: Vec<String>,
 }
 
 /// Runs every mutant that applies to the operation and precision of `case` through the judge.
@@ -40,7 +44,7 @@ pub struct SelfTest {
 /// `loosen` multiplies the bound; it is 1 but in the study that shows what the bound is for.
 pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
     let case = instance_of(case, seed);
-    let mut outcome = SelfTest { rejected: Vec::new(), broken: Vec::new() };
+    let mut outcome = SelfTest { rejected: Vec::new(), broken: Vec::new(), unseen: Vec::new() };
     let uniform = instances(&case, Fill::Uniform, seed);
     let honest: Vec<Vec<Vec<f64>>> = uniform.iter().map(Instance::honest).collect();
 
@@ -71,6 +75,8 @@ pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
         let spread = spread(instances);
         if passed.iter().any(|(instance, outputs)| instance.shows(outputs, &spread)) {
             outcome.broken.push(format!("the mutant `{name}` passed"));
+        } else if !passed.is_empty() {
+            outcome.unseen.push(name.to_owned());
         }
     };
     for (index, output) in uniform[0].outputs.iter().enumerate() {
@@ -94,7 +100,7 @@ pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
     for (name, spoil) in INPUT_MUTANTS {
         settle(name, &uniform, &|_, instance| instance.with_input(*spoil));
     }
-    for mutant in case.operation.mutants.iter().filter(|mutant| (mutant.of)(&case)) {
+    for mutant in own(&case) {
         let instances = instances(&case, mutant.fill, seed);
         settle(mutant.name, &instances, &|_, instance| Some(mutant.wrong.outputs(&instance.problem())));
     }
@@ -105,6 +111,24 @@ pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
         });
     }
     outcome
+}
+
+/// Whether the judge rejects an operation's own mutant of this name on one of a few instances that follow from the seed,
+/// as the gate has several; `None` where the case has none of the name.
+pub fn caught(case: &Case, name: &str, seed: u64) -> Option<bool> {
+    let case = instance_of(case, seed);
+    let mutant = own(&case).find(|mutant| mutant.name == name)?;
+    let is_rejected = |instance: &Instance| {
+        let outputs = mutant.wrong.outputs(&instance.problem());
+        instance.judge(&outputs, 1.0).failed > 0
+    };
+    let is_caught = |again: u64| instances(&case, mutant.fill, seed + (again << 32)).iter().any(is_rejected);
+    Some((0..TRIES).any(is_caught))
+}
+
+/// The mutants of its operation that a case can have.
+pub fn own(case: &Case) -> impl Iterator<Item = &'static Mutant> {
+    case.operation.mutants.iter().filter(|mutant| (mutant.of)(case))
 }
 
 /// Small sizes of many axes: two where there usually is one, and others than those that an axis is usually as large as.

@@ -13,7 +13,13 @@
 //! size = "small"
 //! ```
 //!
-//! It may say what it wants of them, in `[[targets]]`, and when the simpler of two is to be taken, in `[choice]`.
+//! It may say what it wants of them, in `[[targets]]`, when the simpler of two is to be taken, in `[choice]`, and which older
+//! collection it stands for:
+//!
+//! ```toml
+//! stands-for = "Go kernel benchmarks"
+//! at-least = { norms = 47 }
+//! ```
 
 mod targets;
 
@@ -53,6 +59,10 @@ pub struct Block {
 #[derive(Clone, Debug)]
 pub struct Suite {
     pub about: String,
+    /// The older collection that it stands for.
+    pub stands_for: Option<String>,
+    /// Rows that the collection had, an implementation of a case each, by group.
+    pub at_least: Vec<(String, u64)>,
     pub blocks: Vec<Block>,
     pub targets: Vec<Target>,
     /// When a simpler implementation is recommended.
@@ -87,13 +97,21 @@ impl Suite {
         })?;
         let mut suite = Suite {
             about: String::new(),
+            stands_for: None,
+            at_least: Vec::new(),
             blocks: Vec::new(),
             targets: Vec::new(),
             choice: Choice::default(),
         };
+        let mut counted = None;
         for (key, value) in table.get_ref() {
             match key.get_ref().as_ref() {
                 "about" => suite.about = string(value)?.to_owned(),
+                "stands-for" => suite.stands_for = Some(string(value)?.to_owned()),
+                "at-least" => {
+                    counted = Some(value.span());
+                    suite.at_least = counts(value)?;
+                }
                 "cases" => {
                     for block in array(value)? {
                         suite.blocks.push(block_of(block)?);
@@ -112,13 +130,19 @@ impl Suite {
                 }
                 "choice" => suite.choice = targets::choice_of(value)?,
                 unknown => {
-                    return Err(unknown_key(unknown, key.span(), &["about", "cases", "targets", "choice"]));
+                    const KEYS: [&str; 6] = ["about", "stands-for", "at-least", "cases", "targets", "choice"];
+                    return Err(unknown_key(unknown, key.span(), &KEYS));
                 }
             }
         }
         if suite.blocks.is_empty() {
             let hint = "a suite has at least one `[[cases]]`".to_owned();
             return Err(SuiteError { why: "selects no case".to_owned(), hint, span: None });
+        }
+        let is_group = |name: &str| suite.blocks.iter().any(|block| block.group.as_deref() == Some(name));
+        if let Some((name, _)) = suite.at_least.iter().find(|(name, _)| !is_group(name)) {
+            let hint = "rows are counted by the `group` of cases".to_owned();
+            return Err(SuiteError { why: format!("no case is of the group `{name}`"), hint, span: counted });
         }
         Ok(suite)
     }
@@ -169,6 +193,14 @@ fn block_of(entry: Entry) -> Result<Block, SuiteError> {
     let word = |key| table.get(key).map(word).transpose();
     let (group, size) = (word("group")?, word("size")?);
     Ok(Block { operation, variant, precisions, axes, params, threads, max_bytes, group, size })
+}
+
+/// How many rows of each group.
+fn counts(entry: Entry) -> Result<Vec<(String, u64)>, SuiteError> {
+    let DeValue::Table(table) = entry.get_ref() else {
+        return Err(expected("a table of groups, as `{ norms = 47 }`", entry));
+    };
+    table.iter().map(|(name, count)| Ok((name.get_ref().to_string(), integer(count)?))).collect()
 }
 
 /// A name in lower case, which no number begins: those are sizes in bytes.
@@ -391,6 +423,8 @@ mod tests {
 
     const GOOD: &str = r#"
 about = "an example"
+stands-for = "another"
+at-least = { norms = 2 }
 
 [[cases]]
 operation = "softmax"
@@ -409,6 +443,7 @@ operation = "rms-norm"
 dtype = "f32"
 axes = { rows = 1, cols = 8 }
 params = { eps = [1e-5, 0] }
+group = "norms"
 
 [[cases]]
 operation = "matmul"
@@ -425,6 +460,10 @@ axes = { "zip(m,n,k)" = 8 }
             .flat_map(|block| block.cases().unwrap())
             .map(|case| case.to_string())
             .collect();
+        assert_eq!(
+            (suite.stands_for.as_deref(), &suite.at_least[..]),
+            (Some("another"), &[("norms".to_owned(), 2)][..])
+        );
         assert_eq!(ids.len(), 13);
         assert!(ids.contains(&"softmax/bf16/rows=64,cols=31/threads=2".to_owned()));
         assert_eq!(ids[8], "matmul.nn/i8/m=128,n=128,k=128");
@@ -436,17 +475,19 @@ axes = { "zip(m,n,k)" = 8 }
     #[test]
     fn mistakes_have_line_column_and_the_nearest_key() {
         for (from, to, why, hint, line) in [
-            ("threads =", "thread =", "unknown key `thread`", "`threads`", 8),
+            ("threads =", "thread =", "unknown key `thread`", "`threads`", 10),
             ("about", "abuot", "unknown key `abuot`", "`about`", 2),
-            ("\"softmax\"", "\"sofmax\"", "unknown operation", "`softmax`", 5),
-            ("\"bf16\"", "\"bf61\"", "unknown dtype", "bf16", 6),
-            ("rows = 64", "rwos = 64", "no axis `rwos`", "`rows`", 7),
-            ("rows = 64, ", "", "lacks the axis `rows`", "rows", 7),
-            ("\"1,31\"", "\"9:1:*2\"", "downwards", "64:4096", 7),
-            ("\"i8\"", "\"fp8-e4m3\"", "not defined", "bf16", 12),
-            ("[1, 2]", "[0]", "number of threads", "format.md", 8),
-            ("eps = [1e-5, 0]", "esp = 0", "no parameter `esp`", "`eps`", 20),
-            ("[1e-5, 0]", "[-1.5]", "not a value of `eps`", "from 0 to 1", 20),
+            ("\"softmax\"", "\"sofmax\"", "unknown operation", "`softmax`", 7),
+            ("\"bf16\"", "\"bf61\"", "unknown dtype", "bf16", 8),
+            ("rows = 64", "rwos = 64", "no axis `rwos`", "`rows`", 9),
+            ("rows = 64, ", "", "lacks the axis `rows`", "rows", 9),
+            ("\"1,31\"", "\"9:1:*2\"", "downwards", "64:4096", 9),
+            ("\"i8\"", "\"fp8-e4m3\"", "not defined", "bf16", 14),
+            ("[1, 2]", "[0]", "number of threads", "format.md", 10),
+            ("eps = [1e-5, 0]", "esp = 0", "no parameter `esp`", "`eps`", 22),
+            ("[1e-5, 0]", "[-1.5]", "not a value of `eps`", "from 0 to 1", 22),
+            ("norms = 2", "nroms = 2", "no case is of the group `nroms`", "`group`", 4),
+            ("norms = 2", "norms = \"many\"", "whole number", "format.md", 4),
         ] {
             assert!(GOOD.contains(from), "{from}");
             let text = GOOD.replacen(from, to, 1);

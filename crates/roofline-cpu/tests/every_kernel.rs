@@ -43,7 +43,32 @@ const ROWS: &[[u64; 2]] = &[
     [2, 1009],
     [1, 1025],
     [129, 1],
+    // Columns as long as rows.
+    [127, 3],
+    [748, 2],
+    [1000, 3],
+    [1025, 2],
     [1, 40_001],
+];
+
+/// A dimension in the middle: each of the three as long as any.
+const MIDDLE: &[[u64; 3]] = &[
+    [1, 1, 1],
+    [2, 3, 7],
+    [3, 31, 1],
+    [5, 4, 33],
+    [127, 2, 3],
+    [3, 127, 2],
+    [2, 3, 127],
+    [748, 1, 2],
+    [2, 748, 1],
+    [1, 2, 748],
+    [1000, 3, 1],
+    [1, 1000, 3],
+    [3, 1, 1000],
+    [1025, 2, 1],
+    [1, 1025, 2],
+    [2, 1, 1025],
 ];
 
 /// Around the register tiles (4x16, 6x16, 14x32, 32x32), the depth of a block, a
@@ -135,6 +160,7 @@ const WINDOWS: &[[u64; 10]] = &[
 fn sizes(axes: &[&str]) -> Vec<Vec<u64>> {
     match axes {
         ["rows", "cols"] => ROWS.iter().map(|sizes| sizes.to_vec()).collect(),
+        ["outer", "length" | "middle", "inner"] => MIDDLE.iter().map(|sizes| sizes.to_vec()).collect(),
         ["batch", "n"] => ROWS.iter().map(|sizes| sizes.to_vec()).collect(),
         ["m", "n", "k"] => PRODUCTS.iter().map(|sizes| sizes.to_vec()).collect(),
         ["batch", "seq" | "pages", "kv" | "page", ..] => {

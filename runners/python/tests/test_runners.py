@@ -32,7 +32,7 @@ BUILD = tempfile.TemporaryDirectory()
 COMPILER = shutil.which(os.environ.get("CC", "cc"))
 
 
-PYTHON_RUNNERS = ("numpy", "torch", "onnxruntime", "jax")
+PYTHON_RUNNERS = ("numpy", "scipy", "torch", "onnxruntime", "jax")
 # Environments that `cargo xtask peers` made.
 PEERS = Path(os.environ.get("ROOFLINE_PEERS", RUNNERS.parent / "target" / "peers"))
 os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(PEERS / "compiled"))  # A quarter of an hour, once.
@@ -66,6 +66,10 @@ class Absent(unittest.TestCase):
     def test_numpy(self):
         if interpreter("numpy") is None:
             self.skipTest("no numpy: its runner is not tested")
+
+    def test_scipy(self):
+        if interpreter("scipy") is None:
+            self.skipTest("no scipy: its runner is not tested")
 
     def test_torch(self):
         if interpreter("torch") is None:

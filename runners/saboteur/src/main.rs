@@ -2,7 +2,7 @@
 //!
 //! `saboteur` is a runner like any other. `saboteur --table` prints what it offers and the status
 //! that each row must get. `saboteur --hello NAME` is a runner that breaks the first answer, `saboteur --fuzz
-//! SEED` one whose answers are spoilt by lot.
+//! SEED` one whose answers are spoilt by lot. Beside the table, every mutant of the core is offered (`mutant.rs`).
 
 mod crashed;
 mod deceit;
@@ -14,6 +14,7 @@ mod hello;
 mod honest;
 mod honest_rows;
 mod knowing;
+mod mutant;
 mod needs;
 mod product;
 mod protocol;
@@ -106,13 +107,16 @@ impl Runner for Saboteur {
             runner: "saboteur".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             devices: cpu(),
-            offers: ROWS.iter().flat_map(offers).collect(),
+            offers: ROWS.iter().flat_map(offers).chain(mutant::offers()).collect(),
             operations: Vec::new(),
             notes: BTreeMap::new(),
         }
     }
 
     fn prepare(&mut self, mut job: Job) -> Result<Ready, Refusal> {
+        if let Some(ready) = mutant::prepare(&mut job) {
+            return ready;
+        }
         let row = find(&job.implementation);
         let row = row.ok_or_else(|| unsupported(format!("no `{}`", job.implementation)))?;
         match row.way {

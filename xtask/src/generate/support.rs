@@ -47,7 +47,8 @@ pub(super) fn make(root: &Path, runner: &str) -> Result<Option<String>, Failure>
 }
 
 /// What the page has and not every machine, for its processor or its libraries: beginnings of names.
-const NOT_EVERYWHERE: [&str; 4] = ["cpu/amx ", "c-peers/openblas ", "c-peers/onednn ", "c-peers/mkl "];
+const NOT_EVERYWHERE: [&str; 5] =
+    ["cpu/amx ", "c-peers/openblas ", "c-peers/onednn ", "c-peers/mkl ", "c-peers/fftw "];
 
 /// What is offered here and not on the page, and the other way round. Versions may differ, and conditions,
 /// which may hang on the processor.

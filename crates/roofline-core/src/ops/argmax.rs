@@ -1,9 +1,11 @@
 //! `argmax`: where the maximum of each row stands. Any place of it is right; in a row with a NaN, any NaN's.
 
 use crate::dtype::Dtype;
+use crate::fill::Fill;
 use crate::operation::family::{Along, Rowwise, rowwise};
-use crate::operation::{Judged, Operation, Problem, Property};
+use crate::operation::{Judged, Mutant, Operation, Problem, Property, Wrong};
 use crate::tensor::{Tensor, View};
+use std::ops::Range;
 
 pub const OPERATION: Operation = Operation {
     name: "argmax",
@@ -31,17 +33,40 @@ pub const OPERATION: Operation = Operation {
             let at = outputs[0].get(*first);
             Err(format!("{} rows; the maximum of row {first} does not stand at {at}", wrong.len()))
         },
-        example: |problem| {
-            let at = |row: usize| {
-                let x = line(problem, row);
-                let most = most(&x);
-                x.iter().position(|x| *x == most || x.is_nan()).unwrap_or(0) as f64
-            };
-            vec![(0..rows(problem)).map(at).collect()]
-        },
+        example: |problem| places(problem, |_| 0..usize::MAX),
     }),
+    mutants: &[
+        mutant("the last three columns not looked at", |problem| {
+            places(problem, |cols| 0..cols.saturating_sub(3).max(1))
+        }),
+        mutant("counted from where the second vector begins", |problem| {
+            places(problem, |cols| cols.min(8)..cols)
+        }),
+        mutant("of the next row", |problem| {
+            let mut places = places(problem, |_| 0..usize::MAX);
+            places[0].rotate_left(1);
+            places
+        }),
+    ],
     ..rowwise::UNARY
 };
+
+const fn mutant(name: &'static str, wrong: fn(&Problem) -> Vec<Vec<f64>>) -> Mutant {
+    // Of one column there is one place.
+    Mutant { name, fill: Fill::Normal, of: |case| case.axis("cols") > 1, wrong: Wrong::Outputs(wrong) }
+}
+
+/// The first place of each row's maximum among the columns that are looked at, of so many.
+fn places(problem: &Problem, among: fn(usize) -> Range<usize>) -> Vec<Vec<f64>> {
+    let at = |row: usize| {
+        let x = line(problem, row);
+        let Range { start, end } = among(x.len());
+        let x = &x[start.min(x.len() - 1)..end.min(x.len())];
+        let most = most(x);
+        x.iter().position(|x| *x == most || x.is_nan()).unwrap_or(0) as f64
+    };
+    vec![(0..rows(problem)).map(at).collect()]
+}
 
 fn rows(problem: &Problem) -> usize {
     problem.case.axis("rows")

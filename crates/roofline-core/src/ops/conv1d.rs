@@ -40,6 +40,12 @@ pub const OPERATION: Operation = Operation {
             };
             convolved(all, wanted, How { steps, ..RIGHT })
         }),
+        mutant("the last element again beyond the right border", is_padded, |all, _, wanted| {
+            let pixel = |layout: &Layout, [_, column]: [usize; 2]| {
+                Some(column.checked_sub(layout.pad[1])?.min(layout.width.checked_sub(1)?))
+            };
+            convolved(all, wanted, How { pixel, ..RIGHT })
+        }),
         mutant(
             "dilation ignored",
             |case| case.axis("dilation") > 1,

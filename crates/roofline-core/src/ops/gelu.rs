@@ -3,8 +3,8 @@
 use super::{gelu_quick, gelu_tanh};
 use crate::fill::Fill;
 use crate::number::Number;
-use crate::operation::family::elementwise;
-use crate::operation::{Judged, Mutant, Operation, Wrong};
+use crate::operation::family::elementwise::{self, mutant};
+use crate::operation::{Judged, Operation};
 use std::f64::consts::FRAC_1_SQRT_2;
 
 pub const OPERATION: Operation = Operation {
@@ -13,17 +13,13 @@ pub const OPERATION: Operation = Operation {
     about: "y = x · (1 + erf(x / √2)) / 2",
     tensors: |case| elementwise::unary(case, 1000.0),
     judged: Judged::Elementwise(|e| formula(e.x(0))),
+    // Forms differ most where x is about -3.
     mutants: &[
-        mutant("the form with tanh", |e| gelu_tanh::formula(e.x(0))),
-        mutant("the quick form", |e| gelu_quick::formula(e.x(0))),
+        mutant("the form with tanh", Fill::Normal, |e| gelu_tanh::formula(e.x(0))),
+        mutant("the quick form", Fill::Normal, |e| gelu_quick::formula(e.x(0))),
     ],
     ..elementwise::UNARY
 };
-
-/// Another form of gelu in place of this one: they differ most where x is about -3.
-pub(super) const fn mutant(name: &'static str, formula: elementwise::Formula) -> Mutant {
-    Mutant { name, fill: Fill::Normal, of: |_| true, wrong: Wrong::Formula(Judged::Elementwise(formula)) }
-}
 
 pub(super) fn formula(x: Number) -> Number {
     x * 0.5 * ((x * FRAC_1_SQRT_2).erf() + 1.0)

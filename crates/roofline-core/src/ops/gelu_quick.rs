@@ -1,18 +1,20 @@
 //! `gelu-quick`: y = x · sigmoid(1.702 · x), element by element.
 
 use super::gelu;
+use super::sigmoid::SATURATED;
+use crate::fill::Fill;
 use crate::number::Number;
-use crate::operation::family::elementwise;
+use crate::operation::family::elementwise::{self, mutant};
 use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
     name: "gelu-quick",
     about: "y = x · sigmoid(1.702 · x)",
-    tensors: |case| elementwise::unary(case, 50.0),
+    tensors: |case| elementwise::unary(case, SATURATED),
     judged: Judged::Elementwise(|e| formula(e.x(0))),
     mutants: &[
-        gelu::mutant("the form with erf", |e| gelu::formula(e.x(0))),
-        gelu::mutant("factor forgotten", |e| e.x(0) * e.x(0).sigmoid()),
+        mutant("the form with erf", Fill::Normal, |e| gelu::formula(e.x(0))),
+        mutant("factor forgotten", Fill::Normal, |e| e.x(0) * e.x(0).sigmoid()),
     ],
     ..elementwise::UNARY
 };

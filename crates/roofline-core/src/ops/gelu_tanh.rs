@@ -1,8 +1,9 @@
 //! `gelu-tanh`: gelu with a tanh in place of the error function, element by element.
 
 use super::gelu;
+use crate::fill::Fill;
 use crate::number::Number;
-use crate::operation::family::elementwise;
+use crate::operation::family::elementwise::{self, mutant};
 use crate::operation::{Judged, Operation};
 
 pub const OPERATION: Operation = Operation {
@@ -11,8 +12,8 @@ pub const OPERATION: Operation = Operation {
     tensors: |case| elementwise::unary(case, 1000.0),
     judged: Judged::Elementwise(|e| formula(e.x(0))),
     mutants: &[
-        gelu::mutant("the form with erf", |e| gelu::formula(e.x(0))),
-        gelu::mutant("cube forgotten", |e| e.x(0) * 0.5 * ((e.x(0) * SCALE).tanh() + 1.0)),
+        mutant("the form with erf", Fill::Normal, |e| gelu::formula(e.x(0))),
+        mutant("cube forgotten", Fill::Normal, |e| e.x(0) * 0.5 * ((e.x(0) * SCALE).tanh() + 1.0)),
     ],
     ..elementwise::UNARY
 };

@@ -1,7 +1,8 @@
 //! `pow-scalar`: y = xˢ, element by element; s = 2 if nothing else is said.
 
-use crate::operation::family::elementwise;
-use crate::operation::{Judged, Operation, Param};
+use crate::fill::Fill;
+use crate::operation::family::elementwise::{self, mutant};
+use crate::operation::{Judged, Mutant, Operation, Param};
 
 pub const OPERATION: Operation = Operation {
     name: "pow-scalar",
@@ -16,5 +17,11 @@ pub const OPERATION: Operation = Operation {
         elementwise::unary(case, case.precision.accumulator.max_finite().powf(1.0 / exponent.max(1.0)) / 2.0)
     },
     judged: Judged::Elementwise(|e| e.x(0).pow(e.param("exponent"))),
+    mutants: &[Mutant {
+        of: |case| case.param("exponent") != 1.0,
+        ..mutant("remainder as it was", Fill::Uniform, |e| {
+            if e.is_remainder() { e.x(0) } else { e.x(0).pow(e.param("exponent")) }
+        })
+    }],
     ..elementwise::UNARY
 };

@@ -2,6 +2,7 @@
 //!
 //! Rows that are all -inf give NaN, and zeros in `softmax.masked`.
 
+use super::exp::same_factor;
 use crate::case::Case;
 use crate::fill::Fill;
 use crate::number::Number;
@@ -45,6 +46,15 @@ pub const OPERATION: Operation = Operation {
         mutant("the last vector counted twice", Fill::Uniform, |line, _| {
             around(line, line.max(&line.all(0)), |powers, sum| {
                 powers[powers.len().saturating_sub(VECTOR)..].iter().fold(sum, |sum, power| sum + *power)
+            })
+        }),
+        mutant("nothing below e to the -10", Fill::Planted, |line, _| {
+            by(line, |_, _, x| if x.value < -10.0 { x.exp() * 0.0 } else { x.exp() })
+        }),
+        mutant("tail by another exponential", Fill::Normal, |line, _| {
+            by(line, |line, place, x| {
+                let is_body = place + VECTOR < line.raw(0).len();
+                if is_body { x.exp() } else { same_factor(x) }
             })
         }),
         // Infinity minus infinity, where a masked element should vanish.
@@ -96,10 +106,28 @@ pub(super) fn around<'a>(
     pivot: Number<'a>,
     over: fn(&[Number<'a>], Number<'a>) -> Number<'a>,
 ) -> Vec<Number<'a>> {
-    if line.variant() == "masked" && line.raw(0).iter().all(|x| *x == f64::NEG_INFINITY) {
+    if is_masked(line) {
         return line.all(0).into_iter().map(|_| line.number(0.0)).collect();
     }
     quotients(line, pivot, over)
+}
+
+/// Whether a form that gives zeros for it has nothing to see in a row.
+fn is_masked(line: &Line) -> bool {
+    line.variant() == "masked" && line.raw(0).iter().all(|x| *x == f64::NEG_INFINITY)
+}
+
+/// The same with another exponential, which is told the place in the row.
+fn by<'a>(line: &Line<'a>, exp: fn(&Line, usize, Number<'a>) -> Number<'a>) -> Vec<Number<'a>> {
+    if is_masked(line) {
+        return line.all(0).into_iter().map(|_| line.number(0.0)).collect();
+    }
+    let x = line.all(0);
+    let pivot = line.max(&x);
+    let powers = x.into_iter().enumerate().map(|(place, x)| exp(line, place, x - pivot));
+    let powers: Vec<Number> = powers.collect();
+    let scale = 1.0 / line.sum(&powers);
+    powers.into_iter().map(|power| power * scale).collect()
 }
 
 /// The quotients of exponentials around `pivot`, over what is made of them and their sum.

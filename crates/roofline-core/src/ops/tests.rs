@@ -13,6 +13,8 @@ use crate::philox::Draws;
 use crate::tensor::{Content, Tensor, View};
 use std::collections::BTreeSet;
 
+mod long_sums;
+
 /// A case with content, owned.
 struct Filled {
     case: Case,

@@ -5,7 +5,7 @@ use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::number::Counts;
 use crate::operation::family::{rowwise, work};
-use crate::operation::{Axis, Judged, Operation, Problem, Property};
+use crate::operation::{Axis, Judged, Mutant, Operation, Problem, Property, Wrong};
 use crate::tensor::{Tensor, View};
 
 pub const OPERATION: Operation = Operation {
@@ -33,6 +33,28 @@ pub const OPERATION: Operation = Operation {
         work(case, Counts { simple: 1, ..Counts::default() }, rows.saturating_mul(cols))
     },
     judged: Judged::Property(Property { check, example }),
+    mutants: &[
+        mutant(
+            "the smallest first",
+            |case| case.axis("top") > 1,
+            |problem| chosen(problem, |chosen| chosen.reverse()),
+        ),
+        mutant(
+            "places counted from 1",
+            |_| true,
+            |problem| chosen(problem, |chosen| chosen.iter_mut().for_each(|(_, at)| *at += 1)),
+        ),
+        mutant(
+            "the largest again and again",
+            |case| case.axis("top") > 1,
+            |problem| {
+                chosen(problem, |chosen| {
+                    let first = chosen[0];
+                    chosen.fill(first);
+                })
+            },
+        ),
+    ],
     ..rowwise::UNARY
 };
 
@@ -65,9 +87,22 @@ fn check(problem: &Problem, outputs: &[View]) -> Result<(), String> {
 }
 
 fn example(problem: &Problem) -> Vec<Vec<f64>> {
+    chosen(problem, |_| {})
+}
+
+const fn mutant(name: &'static str, of: fn(&Case) -> bool, wrong: fn(&Problem) -> Vec<Vec<f64>>) -> Mutant {
+    Mutant { name, fill: Fill::Normal, of, wrong: Wrong::Outputs(wrong) }
+}
+
+/// What is chosen of each row, spoiled.
+fn chosen(problem: &Problem, spoil: fn(&mut Vec<(f64, usize)>)) -> Vec<Vec<f64>> {
     let [rows, top, _] = sizes(problem.case);
-    let chosen = (0..rows).flat_map(|row| largest(&line(problem, row), top));
-    let (y, at) = chosen.map(|(x, at)| (x, at as f64)).unzip();
+    let of_row = |row: usize| {
+        let mut chosen = largest(&line(problem, row), top);
+        spoil(&mut chosen);
+        chosen
+    };
+    let (y, at) = (0..rows).flat_map(of_row).map(|(x, at)| (x, at as f64)).unzip();
     vec![y, at]
 }
 

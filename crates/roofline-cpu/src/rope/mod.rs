@@ -5,6 +5,7 @@
 //! `in-place` forms overwrite what they turn.
 
 pub mod cached;
+pub mod parallel;
 pub mod plain;
 
 use crate::bind::floats;
@@ -39,7 +40,29 @@ pub const LADDER: &[Implementation] = &[
         "rope.interleaved-cached-in-place",
         floats!(prepare_cached_in_place, Layout::Interleaved, cached::rope_cached_in_place),
     ),
+    PARALLEL.params(&["base", "angle-bits"]),
+    Implementation {
+        kernels: floats!(prepare, Layout::Interleaved, parallel::rope),
+        ..PARALLEL.form("rope.interleaved").params(&["base", "angle-bits"])
+    },
+    Implementation {
+        kernels: floats!(prepare_cached, Layout::Half, parallel::rope_cached),
+        ..PARALLEL.form("rope.cached")
+    },
+    Implementation {
+        kernels: floats!(prepare_cached, Layout::Interleaved, parallel::rope_cached),
+        ..PARALLEL.form("rope.interleaved-cached")
+    },
 ];
+
+/// All threads, of the form without tables.
+const PARALLEL: Implementation = Implementation::new(
+    "rope",
+    "parallel",
+    "the definition on all threads, whole positions each",
+    floats!(prepare, Layout::Half, parallel::rope),
+)
+.parallel();
 
 /// x \[seq, heads, dim\], and which of a head's values are a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

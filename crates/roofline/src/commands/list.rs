@@ -9,7 +9,7 @@ use roofline_core::case::number;
 use roofline_core::operation::{self, Usual};
 use roofline_core::ops;
 use roofline_core::protocol::Hello;
-use roofline_core::suite::Block;
+use roofline_core::suite::{Block, Suite};
 use roofline_report::{FOLDERS, FORMATS, READERS};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -164,12 +164,18 @@ fn suites() -> String {
     let mut text = String::new();
     for (name, path) in places::suites() {
         let line = match places::read_suite(&path) {
-            Ok(suite) => format!("{:>4} cases  {}", count(&suite.blocks), suite.about),
+            Ok(suite) => format!("{:>4} cases  {}{}", count(&suite.blocks), suite.about, stands_for(&suite)),
             Err(problem) => problem.to_string(),
         };
         let _ = writeln!(text, "{name:<12} {line}");
     }
     text
+}
+
+/// The older collection that a suite stands for, and how many rows that had.
+fn stands_for(suite: &Suite) -> String {
+    let rows: u64 = suite.at_least.iter().map(|(_, rows)| rows).sum();
+    suite.stands_for.as_ref().map_or_else(String::new, |older| format!("; {rows} rows of {older} and more"))
 }
 
 /// How many cases blocks hold; what stands in two of them is one.

@@ -6,7 +6,9 @@ use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::number::{Number, Steps};
-use crate::operation::{Axis, Expected, Judged, Operation, Param, Problem, RateUnit, Reach, Variant, Work};
+use crate::operation::{
+    Axis, Expected, Judged, Mutant, Operation, Param, Problem, RateUnit, Reach, Variant, Work, Wrong,
+};
 use crate::precision::Precision;
 use crate::tensor::{Content, Tensor};
 
@@ -71,6 +73,11 @@ pub const BINARY: Operation = Operation {
     },
     ..UNARY
 };
+
+/// A wrong kernel that computes another formula of each element.
+pub const fn mutant(name: &'static str, fill: Fill, formula: Formula) -> Mutant {
+    Mutant { name, fill, of: |_| true, wrong: Wrong::Formula(Judged::Elementwise(formula)) }
+}
 
 /// The inputs at one place.
 #[derive(Clone, Copy)]
