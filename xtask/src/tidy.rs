@@ -5,6 +5,7 @@
 //! holds all of them; `cargo xtask tidy` prints what is wrong.
 
 mod arrows;
+mod circles;
 mod documents;
 mod rust_text;
 mod sources;
@@ -29,6 +30,11 @@ const RULES: &[Rule] = &[
         name: "arrows",
         about: "crates see only what ARCHITECTURE allows: the judge cannot call what it judges",
         problems: arrows::problems,
+    },
+    Rule {
+        name: "circles",
+        about: "of two folders of a crate, one can be read without the other",
+        problems: circles::problems,
     },
     Rule {
         name: "unsafe",

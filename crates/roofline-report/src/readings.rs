@@ -4,6 +4,7 @@
 
 mod best;
 mod by;
+mod scaling;
 mod wins;
 
 use crate::formats::table::details;
@@ -11,11 +12,12 @@ use crate::grid::{Grid, Head, Line, Shape};
 use crate::order::shown;
 use crate::row::{LONGEST_STATUS, Row, is_sane, summary};
 use crate::text::wrap;
-use crate::{Report, Sort, Style, scaling};
+use crate::{Report, Sort, Style};
 use roofline_core::case::Case;
 use roofline_core::nearest::nearest;
 use roofline_core::target::Choice;
 use roofline_core::verdict::Ratio;
+pub use scaling::scaling;
 
 /// A question.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,9 @@
 //! Suites that stand for older collections: whatever was in those is in these.
 
 use crate::scene::Scene;
+use roofline_core::case::Case;
+use roofline_core::philox::Draws;
+use roofline_core::suite::Suite;
 use std::collections::BTreeSet;
 
 fn cases(suite: &str) -> BTreeSet<String> {
@@ -326,4 +329,105 @@ fn rows_that_would_take_minutes_are_left_out_unless_they_are_named() {
     assert!(only.stderr.contains("-i cpu/plain"), "{}", only.stderr);
     let by_id = scene.call_with_store("check matmul/f32/m=4096,n=4096,k=4096 --dry-run").exits(0);
     assert!(by_id.stdout.contains("@cpu/plain"), "{}", by_id.stdout);
+}
+
+/// Suites of the house that stand for older collections, and how many rows those had: 344 of kernels of a language model; 108
+/// shapes of four operations; 110, 20, 4 and 3 of tensors; five shapes and six of three versions of a product; and of a backend
+/// the groups that compute.
+const STAND_FOR: &[(&str, u64)] = &[("llm", 344), ("layers", 432), ("tensor", 137), ("fp8", 33), ("cpu", 34)];
+
+/// Nobody who moves from an older collection finds fewer rows, an implementation of the house and a case each, in any group.
+#[test]
+fn no_suite_has_fewer_rows_than_what_it_stands_for() {
+    let scene = Scene::new();
+    let listed = scene.call("list suites").exits(0).stdout;
+    for (name, rows) in STAND_FOR {
+        let path = format!("{}/../../suites/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let suite = Suite::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert_eq!(suite.at_least.iter().map(|(_, rows)| rows).sum::<u64>(), *rows, "{name}");
+        let line = listed.lines().find(|line| line.starts_with(&format!("{name} "))).unwrap();
+        let older = suite.stands_for.unwrap();
+        assert!(line.contains(&format!("{rows} rows of {older}")), "{line}");
+        for (group, at_least) in suite.at_least {
+            let command = format!("check --suite {name} --group {group} -i cpu/* --dry-run");
+            let plan = scene.call_with_store(&command).exits(0).stdout;
+            let planned = plan.lines().filter(|line| line.contains("@cpu/")).count() as u64;
+            assert!(planned >= at_least, "{name}: {planned} rows of {group}, {at_least} are wanted");
+        }
+    }
+}
+
+/// Layers of models: what a token passes through, by the sizes that their makers published.
+#[test]
+fn models_have_the_shapes_of_their_layers() {
+    let models = cases("models");
+    for (width, heads, feed, rows) in [(4096, 40, 14336, 128), (8192, 72, 28672, 128)] {
+        for rows in [1, rows] {
+            for id in [
+                format!("rms-norm/bf16/rows={rows},cols={width}"),
+                format!("rope/bf16/seq={rows},heads={heads},dim=128"),
+                format!("matmul.fixed/bf16/m={rows},n={width},k={width}"),
+                format!("matmul.fixed/bf16/m={rows},n={},k={width}", 2 * feed),
+                format!("matmul.fixed/bf16/m={rows},n={width},k={feed}"),
+                format!("silu/bf16/rows={rows},cols={feed}"),
+                format!("mul/bf16/rows={rows},cols={feed}"),
+                format!("swiglu-quantize/bf16/rows={rows},cols={feed}"),
+            ] {
+                assert!(models.contains(&id), "{id}");
+                assert!(models.contains(&format!("{id}/threads=2")), "{id}");
+            }
+        }
+    }
+    for rows in [1, 64] {
+        for id in [
+            format!("rms-norm/bf16/rows={rows},cols=7168"),
+            format!("rope.interleaved/bf16/seq={rows},heads=129,dim=64"),
+            format!("kv-append/bf16/seq={rows},kept=4096,heads=1,dim=576"),
+            format!("embedding/bf16/rows={rows},table=129280,cols=7168"),
+            format!("fp8-matmul/w8a8/m={rows},n=7168,k=18432"),
+            format!("swiglu-quantize.fp8/bf16/rows={rows},cols=18432"),
+            format!("top-k/f32/rows={rows},cols=256,top=8"),
+            format!("moe-combine/bf16/rows={rows},top=8,cols=7168"),
+        ] {
+            assert!(models.contains(&id), "{id}");
+        }
+    }
+    for id in [
+        "qk-norm/bf16/seq=1,heads=32,dim=128",
+        "attention.soft-cap/bf16/seq=1,kv=4096,heads=16,kv-heads=8,dim=256",
+        "window-attention/bf16/seq=1,kv=8192,heads=16,kv-heads=8,dim=256,window=4096",
+        "rms-norm.gemma/bf16/rows=1,cols=3584",
+        "grouped-matmul/bf16/experts=128,m=64,n=1536,k=2048",
+    ] {
+        assert!(models.contains(id), "{id}");
+    }
+}
+
+/// Steps of a case that is soon proved, in what is built for tests.
+const SMALL: u64 = 4_000_000;
+
+/// `check --suite` of every suite passes: here of a few cases that are drawn by a seed, among those that take no time. The whole
+/// is for the hand.
+#[test]
+fn a_drawn_part_of_every_suite_passes() {
+    const SEED: u64 = 19;
+    for suite in ["llm", "layers", "tensor", "cpu", "fp8", "models"] {
+        let mut by_work: Vec<(u64, String)> = cases(suite)
+            .into_iter()
+            .map(|id| {
+                let case: Case = id.parse().unwrap();
+                let work = (case.operation.work)(&case);
+                (work.flops().saturating_add(case.footprint().unwrap_or(u64::MAX)), id)
+            })
+            .collect();
+        by_work.sort();
+        let small = by_work.iter().take_while(|(work, _)| *work <= SMALL).count().max(1);
+        let mut draws = Draws::new(SEED, 1);
+        let drawn: BTreeSet<&str> =
+            (0..8).map(|_| by_work[draws.below(small as u64) as usize].1.as_str()).collect();
+        let ids: Vec<&str> = drawn.into_iter().collect();
+        let scene = Scene::alone();
+        let checked = scene.call_with_store(&format!("check {} -i cpu/* --seed {SEED}", ids.join(" ")));
+        assert_eq!(checked.code, 0, "{suite}: {}{}", checked.stdout, checked.stderr);
+    }
 }

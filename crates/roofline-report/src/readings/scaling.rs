@@ -6,10 +6,10 @@
 
 mod break_even;
 
+use super::{speed_over, tell_untimed};
 use crate::figures;
 use crate::grid::{Grid, Head, Line, Shape};
 use crate::order::shown;
-use crate::readings::{speed_over, tell_untimed};
 use crate::row::Row;
 use crate::text::{NONE, escape, wrap};
 use crate::{Report, Style};
