@@ -18,7 +18,7 @@ def by_places(values, columns, row_of, x, rows):
 
 
 offer("spmv spmm", by_rows)
-offer("spmv.coo", by_places, sizes=["rows"])
+offer("spmv.coo spmm.coo", by_places, sizes=["rows"])
 
 
 def csr_to_coo(offsets, nnz):

@@ -36,6 +36,35 @@ def by_places(job: Job):
     return run
 
 
+@offer("bincount", "spmv.csc")
+def by_columns(job: Job):
+    """numpy.repeat of x, product, numpy.bincount with weights, which sums in f64."""
+    values, rows, offsets, x, y = job.arrays()
+    products = scratch(job, rows.shape, accumulator(y))
+
+    def run():
+        np.multiply(values, np.repeat(x, np.diff(offsets)), out=products, dtype=products.dtype)
+        np.copyto(y, np.bincount(rows, products, y.size), casting="same_kind")
+
+    return run
+
+
+@offer("add-at", "spmm.coo")
+def rows_by_places(job: Job):
+    """numpy.take, product, numpy.add.at."""
+    values, columns, rows, x, y = job.arrays()
+    products = scratch(job, (*columns.shape, *x.shape[1:]), accumulator(y))
+    sums = scratch(job, y.shape, accumulator(y))
+
+    def run():
+        np.multiply(values[:, None], np.take(x, columns, axis=0), out=products, dtype=products.dtype)
+        sums.fill(0)
+        np.add.at(sums, rows, products)
+        np.copyto(y, sums, casting="same_kind")
+
+    return run
+
+
 @offer("repeat", "csr-to-coo", ["i32"])
 def csr_to_coo(job: Job):
     """numpy.repeat of the numbers of rows."""

@@ -70,12 +70,20 @@ def by_rows(job: Job):
     return lambda: sparse.csr_array((values, columns, offsets), shape=shape, copy=False) @ x
 
 
-@offer("sparse", "spmv.coo")
+@offer("sparse", "spmv.coo spmm.coo")
 def by_places(job: Job):
     """A product of scipy.sparse.coo_array, which is made of the given arrays at each launch."""
     values, columns, rows, x, y = job.arrays()
     shape = (y.shape[0], x.shape[0])
     return lambda: sparse.coo_array((values, (rows, columns)), shape=shape, copy=False) @ x
+
+
+@offer("sparse", "spmv.csc")
+def by_columns(job: Job):
+    """A product of scipy.sparse.csc_array, which is made of the given arrays at each launch."""
+    values, rows, offsets, x, y = job.arrays()
+    shape = (y.shape[0], x.shape[0])
+    return lambda: sparse.csc_array((values, rows, offsets), shape=shape, copy=False) @ x
 
 
 def along(job: Job) -> int:

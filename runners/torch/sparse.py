@@ -26,13 +26,15 @@ def by_rows(job: Job):
 
 
 @runner.implementation("torch/eager", operation="spmv.coo", dtypes=WIDE, parallel=True)
+@runner.implementation("torch/eager", operation="spmm.coo", dtypes=WIDE, parallel=True)
 def by_places(job: Job):
-    """torch.mv of a tensor of the kind sparse_coo, which is made at each launch: its indices are one tensor of i64."""
+    """torch.mv or torch.mm of a tensor of the kind sparse_coo, which is made at each launch: its indices are one tensor of i64."""
     values, columns, rows, x, y = tensors(job)
+    multiply = torch.mv if x.ndim == 1 else torch.mm
 
     def run():
         a = torch.sparse_coo_tensor(torch.stack((rows, columns)), values, (y.shape[0], x.shape[0]), check_invariants=False)
-        y.copy_(torch.mv(a, x))
+        y.copy_(multiply(a, x))
 
     return run
 

@@ -263,7 +263,7 @@ impl Instance {
             }
             // One that another seed would have given, so that parts stay as even as they were; the first and the last
             // are given.
-            Content::Offsets { .. } if (1..last).contains(&element) => {
+            content if content.is_offsets() && (1..last).contains(&element) => {
                 let [low, high] = [element - 1, element + 1].map(|beside| self.input(tensor, beside));
                 let placed = &self.inputs[tensor].tensor;
                 let mut drawn = [0; 8];

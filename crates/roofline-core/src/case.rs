@@ -163,7 +163,7 @@ impl fmt::Display for Case {
             write!(f, "{}{}={size}", if i == 0 { "/" } else { "," }, axis.name)?;
         }
         for (param, value) in self.given() {
-            write!(f, ",{}={}", param.name, number(value))?;
+            write!(f, ",{}={}", param.name, param.text(value))?;
         }
         if self.threads != 1 {
             write!(f, "/threads={}", self.threads)?;
@@ -326,10 +326,14 @@ fn parse_size(value: &str) -> Result<u64, Mistake> {
 /// Reads the value of a parameter.
 pub fn parse_param(param: &Param, value: &str) -> Result<f64, Mistake> {
     let (least, most) = param.range;
-    let range = format!("`{}` is a number from {} to {}", param.name, number(least), number(most));
-    let parsed = value.parse::<f64>().ok().filter(|value| (least..=most).contains(value));
+    let parsed = match param.words {
+        [] => value.parse::<f64>().ok().filter(|value| (least..=most).contains(value)),
+        words => words.iter().position(|word| *word == value).map(|place| place as f64),
+    };
+    let kind = if param.words.is_empty() { "a number from" } else { "one of" };
+    let choice = format!("`{}` is {kind} {}", param.name, param.choice());
     // One zero is enough.
-    parsed.map(|value| value + 0.0).ok_or((format!("`{value}` is not a value of `{}`", param.name), range))
+    parsed.map(|value| value + 0.0).ok_or((format!("`{value}` is not a value of `{}`", param.name), choice))
 }
 
 /// Reads `cpu` or `cuda:N`.

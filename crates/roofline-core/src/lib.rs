@@ -31,6 +31,7 @@ pub mod precision;
 pub mod protocol;
 pub mod record;
 pub mod roofs;
+pub mod sparse;
 pub mod stats;
 pub mod suite;
 pub mod target;

@@ -9,7 +9,7 @@ pub mod own;
 
 pub use judged::{Elements, Expected, Judged, Mutant, Problem, Property, Reach, WholeCheck, Wrong};
 
-use crate::case::Case;
+use crate::case::{Case, number};
 use crate::condition::{Condition, Sizes};
 use crate::fill::{Fill, Filling};
 use crate::names::is_kebab;
@@ -91,6 +91,36 @@ pub struct Param {
     pub default: f64,
     /// What it may be, both ends included.
     pub range: (f64, f64),
+    /// Names of its values, from 0 on, where it says what inputs hold: implementations take them all.
+    pub words: &'static [&'static str],
+}
+
+impl Param {
+    pub const fn new(name: &'static str, about: &'static str, default: f64, range: (f64, f64)) -> Param {
+        Param { name, about, default, range, words: &[] }
+    }
+
+    /// One of several kinds of content, usually the first.
+    pub const fn of_content(
+        name: &'static str,
+        about: &'static str,
+        words: &'static [&'static str],
+    ) -> Param {
+        Param { name, about, default: 0.0, range: (0.0, words.len() as f64 - 1.0), words }
+    }
+
+    /// A value as ids have it.
+    pub fn text(&self, value: f64) -> String {
+        self.words.get(value as usize).map_or_else(|| number(value), |word| (*word).to_owned())
+    }
+
+    /// What it may be, for people.
+    pub fn choice(&self) -> String {
+        match self.words {
+            [] => format!("{} to {}", number(self.range.0), number(self.range.1)),
+            words => words.join(", "),
+        }
+    }
 }
 
 /// What the rate column of a table counts.

@@ -4,11 +4,11 @@
 //! arrives from a runner is hostile bytes: [`parse_answer`] bounds and checks all of it (`answer.rs`).
 //! `docs/protocol.md` is the specification for people; a test holds the two together.
 
-use crate::case::{Case, number};
+use crate::case::Case;
 use crate::condition::Condition;
 use crate::dtype::Dtype;
 pub use crate::operation::own::{Declaration, Purpose};
-use crate::operation::{Operation, Work};
+use crate::operation::{Operation, Param, Work};
 pub use crate::tensor::Role;
 use crate::tensor::Tensor;
 use serde::{Deserialize, Serialize};
@@ -218,9 +218,11 @@ impl Offer {
         if !self.dtypes.iter().any(|id| id == case.precision.id) {
             return Err(format!("does not offer {} in {}", case.form(), case.precision));
         }
-        let lacking = case.given().find(|(param, _)| !self.params.iter().any(|name| name == param.name));
+        let takes =
+            |param: &Param| !param.words.is_empty() || self.params.iter().any(|name| name == param.name);
+        let lacking = case.given().find(|(param, _)| !takes(param));
         match lacking {
-            Some((param, _)) => Err(format!("takes no `{}` but {}", param.name, number(param.default))),
+            Some((param, _)) => Err(format!("takes no `{}` but {}", param.name, param.text(param.default))),
             None => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! Tensors of a case: role, type, shape, what they hold, and how they may change.
 
 use crate::dtype::Dtype;
+use crate::sparse::{Part, Sparse};
 use serde::{Deserialize, Serialize};
 
 /// What an implementation does with a tensor.
@@ -40,6 +41,8 @@ pub enum Content {
     Order { below: u64 },
     /// Whole numbers that rise from 0 to `total`, the first and the last being these.
     Offsets { total: u64 },
+    /// What says where the values of a sparse matrix of a pattern stand.
+    Sparse(Sparse),
     /// Factors of blocks: powers of two around 1, with all their digits.
     Scales,
     /// Factors of blocks as bytes: of 2ᵉ the byte e + 127.
@@ -56,6 +59,11 @@ impl Content {
     /// Whether they are numbers of a family.
     pub fn is_values(self) -> bool {
         matches!(self, Content::Values { .. } | Content::Masked { .. } | Content::Ties { .. })
+    }
+
+    /// Whether they rise from 0 to the number of all.
+    pub fn is_offsets(self) -> bool {
+        matches!(self, Content::Offsets { .. } | Content::Sparse(Sparse { part: Part::Offsets, .. }))
     }
 }
 
@@ -226,6 +234,7 @@ impl Tensor {
             }
             // What may be an offset, or stand in an order, depends on the others: whoever has them knows.
             Content::Offsets { .. } | Content::Order { .. } => old,
+            Content::Sparse(sparse) => self.clone().holding(sparse.plain()).changed(old, bits),
             Content::Scales => {
                 if old > 1.0 {
                     old / 4.0
@@ -262,6 +271,7 @@ impl Tensor {
             Content::ScaledBlocks { .. } => Some((bits % 64) as f64),
             Content::Seed => Some((bits >> 33) as f64),
             Content::Offsets { .. } | Content::Order { .. } => None,
+            Content::Sparse(sparse) => self.clone().holding(sparse.plain()).renewed(bits),
         }
     }
 }

@@ -90,7 +90,7 @@ fn orders_and_offsets_change_and_stay_what_they_are() {
         tensors.into_iter().find(|tensor| is_meant(instance.input_tensor(*tensor).content)).unwrap()
     };
     let order = find(&instance, |content| matches!(content, Content::Order { .. }));
-    let offsets = find(&instance, |content| matches!(content, Content::Offsets { .. }));
+    let offsets = find(&instance, Content::is_offsets);
     let values = |instance: &Instance, tensor: usize| -> Vec<f64> {
         (0..instance.input_tensor(tensor).elements()).map(|i| instance.input(tensor, i)).collect()
     };

@@ -42,6 +42,9 @@ impl Filling {
             }),
             Content::Order { below } => Some(self.turn(index, below, rises)),
             Content::Offsets { total } => Some(self.offset(index, total, at_an_end, unit)),
+            Content::Sparse(sparse) => sparse
+                .value(self, index, bits)
+                .or_else(|| Filling { content: sparse.plain(), ..*self }.meant(index, bits)),
             Content::Scales => {
                 let exponent = if at_an_end { (bits & 15) as i32 - 8 } else { 0 };
                 Some((0.5 + unit) * power_of_two(exponent))
@@ -62,6 +65,12 @@ impl Filling {
             Content::Seed => Some((bits >> 33) as f64),
             Content::Codes => Some(f64::from((bits >> 56) as i8)),
         }
+    }
+
+    /// Random bits that a block of a sparse matrix has in common.
+    pub(crate) fn lot(&self, block: u64) -> u64 {
+        let [low, high, ..] = self.words(block as usize, 10);
+        u64::from(high) << 32 | u64::from(low)
     }
 
     fn is_masked(&self, index: usize, bits: u64) -> bool {

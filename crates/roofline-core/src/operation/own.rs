@@ -155,11 +155,8 @@ impl Own {
         };
         let axes: Vec<Axis> =
             own.axes.iter().map(|name| Axis::new(name, String::leak(about(name)))).collect();
-        let param = |number: &'static Number| Param {
-            name: &number.name,
-            about: "a number of the formula",
-            default: number.default,
-            range: number.range,
+        let param = |number: &'static Number| {
+            Param::new(&number.name, "a number of the formula", number.default, number.range)
         };
         let params: Vec<Param> = own.params.iter().map(param).collect();
         Operation {

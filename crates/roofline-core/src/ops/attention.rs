@@ -115,19 +115,10 @@ pub(super) const DIM: Axis = Axis::new("dim", "length of a head");
 /// Queries are the last of the sequence, in the forms that see all keys too, and groups of heads are whole.
 pub(super) const LEGAL: &str = "kv >= seq, heads % kv-heads == 0";
 
-pub(super) const SCALE: Param = Param {
-    name: "scale",
-    about: "factor of the products; 0 is 1 / sqrt(dim)",
-    default: 0.0,
-    range: (0.0, 1e3),
-};
+pub(super) const SCALE: Param =
+    Param::new("scale", "factor of the products; 0 is 1 / sqrt(dim)", 0.0, (0.0, 1e3));
 
-const CAP: Param = Param {
-    name: "cap",
-    about: "of `soft-cap`: most that a product counts",
-    default: 50.0,
-    range: (1.0, 1e4),
-};
+const CAP: Param = Param::new("cap", "of `soft-cap`: most that a product counts", 50.0, (1.0, 1e4));
 
 /// Kernels of the 16-bit types may round probabilities before they meet values: a precision of its own.
 pub(super) const PRECISIONS: &[Precision] = &[

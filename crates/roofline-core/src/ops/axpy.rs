@@ -12,7 +12,7 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "", about: "z apart from x and y" },
         Variant { name: "in-place", about: "z is y before the launch, as BLAS has it" },
     ],
-    params: &[Param { name: "a", about: "the factor of x", default: 2.5, range: (-1000.0, 1000.0) }],
+    params: &[Param::new("a", "the factor of x", 2.5, (-1000.0, 1000.0))],
     tensors: |case| {
         let shape = [case.axis("rows"), case.axis("cols")];
         let most = case.precision.accumulator.max_finite() / 4.0;

@@ -14,7 +14,7 @@ pub const OPERATION: Operation = Operation {
         Axis::new("channels", "channels of an image"),
         Axis::new("pixels", "elements of a channel"),
     ],
-    params: &[Param { name: "eps", about: "added to the variance", default: 1e-5, range: (0.0, 1.0) }],
+    params: &[Param::new("eps", "added to the variance", 1e-5, (0.0, 1.0))],
     // An infinite weight or mean gives NaN where the statistics are folded, and an infinity where they are not.
     fills: Fill::FINITE,
     tensors: |case| {

@@ -19,12 +19,7 @@ pub const OPERATION: Operation = Operation {
             about: "of |x| the least that so many in a hundred are not above, over 127",
         },
     ],
-    params: &[Param {
-        name: "percentile",
-        about: "of `percentile`: how many in a hundred",
-        default: 99.0,
-        range: (0.0, 100.0),
-    }],
+    params: &[Param::new("percentile", "of `percentile`: how many in a hundred", 99.0, (0.0, 100.0))],
     precisions: TYPES,
     fills: Fill::FINITE,
     tensors: |case| {

@@ -4,14 +4,15 @@
 //! are gathered by it.
 
 use super::csr_to_coo::INTEGERS;
-use super::spmv::{NNZ, ROWS};
+use super::spmv::{NNZ, PATTERN, ROWS, part};
 use crate::dtype::Dtype::I32;
 use crate::fill::Fill;
 use crate::instance::POISON;
 use crate::number::{Counts, Number};
 use crate::operation::family::whole::{self, All, Whole, mutant};
 use crate::operation::{Judged, Operation, Problem, RateUnit, Reach, Variant};
-use crate::tensor::{Content, Tensor};
+use crate::sparse::Part;
+use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {
     name: "coo-to-csr",
@@ -22,7 +23,7 @@ pub const OPERATION: Operation = Operation {
         about: "offsets[rows+1] and order[nnz] of row-of[nnz], which are in no order",
     }],
     axes: &[ROWS, NNZ],
-    params: &[],
+    params: &[PATTERN],
     precisions: INTEGERS,
     fills: Fill::FINITE,
     rate: RateUnit::Bytes,
@@ -31,7 +32,7 @@ pub const OPERATION: Operation = Operation {
         let (rows, nnz) = (case.axis("rows"), case.axis("nnz"));
         let row_of = Tensor::input("row-of", I32, &[nnz]);
         vec![
-            row_of.holding(Content::Indices { below: rows as u64, none: None }),
+            row_of.holding(part(case, Part::Rows, rows, 1)),
             Tensor::output("offsets", I32, &[rows.saturating_add(1)]),
             Tensor::output("order", I32, &[nnz]),
         ]

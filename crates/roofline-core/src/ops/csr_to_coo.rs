@@ -1,13 +1,14 @@
 //! `csr-to-coo`: the row of each value of a sparse matrix, from where its rows begin. Values and columns stay as they are.
 
-use super::spmv::{NNZ, ROWS};
+use super::spmv::{NNZ, PATTERN, ROWS, part};
 use crate::dtype::Dtype::I32;
 use crate::fill::Fill;
 use crate::number::{Counts, Number};
 use crate::operation::family::whole::{self, All, Whole, mutant};
 use crate::operation::{Judged, Operation, RateUnit, Variant};
 use crate::precision::Precision;
-use crate::tensor::{Content, Tensor};
+use crate::sparse::Part;
+use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {
     name: "csr-to-coo",
@@ -15,7 +16,7 @@ pub const OPERATION: Operation = Operation {
     about: "row-of[i] = the row whose values from offsets[row] to offsets[row+1] have i among them",
     variants: &[Variant { name: "", about: "row-of[nnz] of offsets[rows+1]" }],
     axes: &[ROWS, NNZ],
-    params: &[],
+    params: &[PATTERN],
     precisions: INTEGERS,
     fills: Fill::FINITE,
     rate: RateUnit::Bytes,
@@ -23,7 +24,7 @@ pub const OPERATION: Operation = Operation {
     tensors: |case| {
         let (rows, nnz) = (case.axis("rows"), case.axis("nnz"));
         let offsets = Tensor::input("offsets", I32, &[rows.saturating_add(1)]);
-        vec![offsets.holding(Content::Offsets { total: nnz as u64 }), Tensor::output("row-of", I32, &[nnz])]
+        vec![offsets.holding(part(case, Part::Offsets, rows, 1)), Tensor::output("row-of", I32, &[nnz])]
     },
     work: |case| whole::work(case, Counts::default(), 1),
     judged: Judged::Whole(Whole {

@@ -19,7 +19,7 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "", about: "m from the seed, by Philox4x32-10" },
         Variant { name: "free", about: "m from any generator" },
     ],
-    params: &[Param { name: "p", about: "share that is dropped", default: 0.1, range: (0.0, 0.99) }],
+    params: &[Param::new("p", "share that is dropped", 0.1, (0.0, 0.99))],
     fills: Fill::FINITE,
     tensors: |case| {
         let shape = [case.axis("rows"), case.axis("cols")];

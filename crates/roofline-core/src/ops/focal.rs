@@ -11,8 +11,8 @@ pub const OPERATION: Operation = Operation {
     name: "focal",
     about: "y = -alpha · (1 - q)^gamma · ln(q), where q = p if t = 1, else 1 - p",
     params: &[
-        Param { name: "alpha", about: "weight of the loss", default: 0.25, range: (0.0, 1.0) },
-        Param { name: "gamma", about: "how far sure elements are left out", default: 2.0, range: (0.0, 8.0) },
+        Param::new("alpha", "weight of the loss", 0.25, (0.0, 1.0)),
+        Param::new("gamma", "how far sure elements are left out", 2.0, (0.0, 8.0)),
     ],
     tensors: |case| {
         let shape = [case.axis("rows"), case.axis("cols")];

@@ -80,8 +80,7 @@ pub const OPERATION: Operation = Operation {
     ..rowwise::UNARY
 };
 
-pub(super) const EPS: Param =
-    Param { name: "eps", about: "added to the variance", default: 1e-5, range: (0.0, 1.0) };
+pub(super) const EPS: Param = Param::new("eps", "added to the variance", 1e-5, (0.0, 1.0));
 
 pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
     let (rows, cols) = (case.axis("rows"), case.axis("cols"));

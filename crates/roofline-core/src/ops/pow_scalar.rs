@@ -7,7 +7,7 @@ use crate::operation::{Judged, Mutant, Operation, Param};
 pub const OPERATION: Operation = Operation {
     name: "pow-scalar",
     about: "y = x to the power of exponent",
-    params: &[Param { name: "exponent", about: "what x is raised to", default: 2.0, range: (-8.0, 8.0) }],
+    params: &[Param::new("exponent", "what x is raised to", 2.0, (-8.0, 8.0))],
     tensors: |case| {
         let exponent = case.param("exponent");
         // Numbers below zero have whole powers only, and zero none below it.

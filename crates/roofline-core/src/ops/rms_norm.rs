@@ -66,8 +66,7 @@ pub const OPERATION: Operation = Operation {
     ..rowwise::UNARY
 };
 
-pub(super) const EPS: Param =
-    Param { name: "eps", about: "added to the mean", default: 1e-6, range: (0.0, 1.0) };
+pub(super) const EPS: Param = Param::new("eps", "added to the mean", 1e-6, (0.0, 1.0));
 
 const fn rows(formula: rowwise::Formula) -> Judged {
     let along = |_: &Case, input, _| if input == 1 { Along::Own } else { Along::Whole };

@@ -95,16 +95,15 @@ pub const OPERATION: Operation = Operation {
     ..rowwise::UNARY
 };
 
-pub(super) const BASE: Param =
-    Param { name: "base", about: "of the angles; nothing in cached forms", default: 1e4, range: (1.0, 1e7) };
+pub(super) const BASE: Param = Param::new("base", "of the angles; nothing in cached forms", 1e4, (1.0, 1e7));
 
 /// Many kernels multiply position and frequency in f32, which is an angle off by 1e-4 at position 2048.
-pub(super) const ANGLE_BITS: Param = Param {
-    name: "angle-bits",
-    about: "of the significands that angles are computed with, 24 for f32; nothing in cached forms",
-    default: 53.0,
-    range: (24.0, 53.0),
-};
+pub(super) const ANGLE_BITS: Param = Param::new(
+    "angle-bits",
+    "of the significands that angles are computed with, 24 for f32; nothing in cached forms",
+    53.0,
+    (24.0, 53.0),
+);
 
 /// Positions that tables have rows for.
 const CACHED: usize = 2048;

@@ -1,8 +1,8 @@
-//! `spmm`: Y[rows,n] = A · X[cols,n] with a sparse A in rows, as [`spmv`](super::spmv) has it.
+//! `spmm`: Y[rows,n] = A · X[cols,n] with a sparse A in rows or, `spmm.coo`, in no order, as [`spmv`](super::spmv) has it.
 
 use super::matmul::limit;
 use super::spmv::{
-    COLS, Entry, LEGAL, NNZ, ROWS, entries, matrix, met, overwritten, rows_of, rows_that_meet,
+    COLS, Entry, LEGAL, NNZ, PATTERN, ROWS, entries, matrix, met, overwritten, rows_of, rows_that_meet,
 };
 use crate::fill::Fill;
 use crate::instance::POISON;
@@ -16,9 +16,12 @@ pub const OPERATION: Operation = Operation {
     name: "spmm",
     also: &[],
     about: "Y = A · X, A sparse with nnz values; sums in the accumulator, 0 where a row has none",
-    variants: &[Variant { name: "", about: "CSR: row i has the values from offsets[i] to offsets[i+1]" }],
+    variants: &[
+        Variant { name: "", about: "CSR: row i has the values from offsets[i] to offsets[i+1]" },
+        Variant { name: "coo", about: "a row and a column for each value, in no order" },
+    ],
     axes: &[ROWS, COLS, Axis::new("n", "columns of X and Y"), NNZ],
-    params: &[],
+    params: &[PATTERN],
     precisions: Precision::FLOATS,
     fills: Fill::ALL,
     rate: RateUnit::Flops,
@@ -35,28 +38,39 @@ pub const OPERATION: Operation = Operation {
         let sums = Counts { multiply_adds: case.axis("nnz") as u64, ..Counts::default() };
         whole::work(case, sums, case.axis("n") as u64)
     },
-    judged: judged(|all, _, wanted| products(all, wanted, |row| row)),
+    judged: judged(|all, _, wanted| products(all, wanted, RIGHT)),
     mutants: &[
         mutant("empty rows left as they were", Fill::Normal, |all, _, wanted| {
-            let (n, right) = (all.axis("n"), products(all, wanted, |row| row));
-            let is_empty = |index: &usize| entries(all, &[index / n])[0].is_empty();
-            let right = right.into_iter().zip(wanted);
-            right.map(|(y, index)| if is_empty(index) { all.number(POISON) } else { y }).collect()
+            products(all, wanted, How { empty: POISON, ..RIGHT })
         }),
         mutant("the last value of a row left out", Fill::Normal, |all, _, wanted| {
-            products(all, wanted, |row| row[..row.len().saturating_sub(1)].to_vec())
+            let counted = |row: Vec<Entry>| row[..row.len().saturating_sub(1)].to_vec();
+            products(all, wanted, How { counted, ..RIGHT })
         }),
         mutant("values at one place overwritten", Fill::Extreme, |all, _, wanted| {
-            products(all, wanted, overwritten)
+            products(all, wanted, How { counted: overwritten, ..RIGHT })
         }),
     ],
 };
 
-/// The wanted elements, from the values of a row that count.
-fn products<'a>(all: &All<'a>, wanted: &[usize], counted: fn(Vec<Entry>) -> Vec<Entry>) -> Vec<Number<'a>> {
+/// What a kernel makes of A: the values of a row that count, and what comes of a row that has none.
+#[derive(Clone, Copy)]
+struct How {
+    counted: fn(Vec<Entry>) -> Vec<Entry>,
+    empty: f64,
+}
+
+const RIGHT: How = How { counted: |row| row, empty: 0.0 };
+
+fn products<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
     let n = all.axis("n");
-    let of_row = |wanted: &[usize]| {
-        let row = counted(entries(all, &[wanted[0] / n]).remove(0));
+    let by_row: Vec<&[usize]> = wanted.chunk_by(|one, next| one / n == next / n).collect();
+    let rows: Vec<usize> = by_row.iter().map(|wanted| wanted[0] / n).collect();
+    let of_row = |(wanted, row): (&[usize], Vec<Entry>)| {
+        if row.is_empty() {
+            return vec![all.number(how.empty); wanted.len()];
+        }
+        let row = (how.counted)(row);
         let values: Vec<Number> = row.iter().map(|entry| all.x(0, entry.value)).collect();
         let element = |index: &usize| {
             let x: Vec<Number> = row.iter().map(|entry| all.x(3, entry.column * n + index % n)).collect();
@@ -64,7 +78,7 @@ fn products<'a>(all: &All<'a>, wanted: &[usize], counted: fn(Vec<Entry>) -> Vec<
         };
         wanted.iter().map(element).collect::<Vec<_>>()
     };
-    wanted.chunk_by(|one, next| one / n == next / n).flat_map(of_row).collect()
+    by_row.into_iter().zip(entries(all.problem(), &rows)).flat_map(of_row).collect()
 }
 
 const fn judged(formula: whole::Formula) -> Judged {

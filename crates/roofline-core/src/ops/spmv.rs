@@ -1,7 +1,9 @@
 //! `spmv`: y = A·x with a sparse A in rows: the values of each row, the column of each value, and where rows begin
-//! (CSR); `spmv.coo`: with the row of each value, in no order.
+//! (CSR); `spmv.coo`: with the row of each value, in no order; `spmv.csc`: in columns, with the row of each value and where
+//! columns begin.
 //!
-//! Columns of a row come in no order either, and values at one place add up.
+//! Columns of a row come in no order either, and values at one place add up. The patterns are contents, of which
+//! implementations know nothing: [`crate::sparse`] says what they are.
 
 use super::matmul::limit;
 use crate::case::Case;
@@ -10,8 +12,9 @@ use crate::fill::Fill;
 use crate::instance::POISON;
 use crate::number::{Counts, Number};
 use crate::operation::family::whole::{self, All, Whole};
-use crate::operation::{Axis, Judged, Mutant, Operation, Problem, RateUnit, Reach, Variant, Wrong};
+use crate::operation::{Axis, Judged, Mutant, Operation, Param, Problem, RateUnit, Reach, Variant, Wrong};
 use crate::precision::Precision;
+use crate::sparse::{Part, Pattern, Sparse};
 use crate::tensor::{Content, Tensor};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,9 +26,10 @@ pub const OPERATION: Operation = Operation {
     variants: &[
         Variant { name: "", about: "CSR: row i has the values from offsets[i] to offsets[i+1]" },
         Variant { name: "coo", about: "a row and a column for each value, in no order" },
+        Variant { name: "csc", about: "column j has the values from offsets[j] to offsets[j+1]" },
     ],
     axes: &[ROWS, COLS, NNZ],
-    params: &[],
+    params: &[PATTERN],
     precisions: Precision::FLOATS,
     fills: Fill::ALL,
     rate: RateUnit::Bytes,
@@ -43,13 +47,16 @@ pub const OPERATION: Operation = Operation {
     judged: judged(|all, _, wanted| products(all, wanted, RIGHT)),
     mutants: &[
         mutant("empty rows left as they were", Fill::Normal, |all, _, wanted| {
-            let right = products(all, wanted, RIGHT).into_iter().zip(entries(all, wanted));
+            let right = products(all, wanted, RIGHT).into_iter().zip(entries(all.problem(), wanted));
             right.map(|(y, row)| if row.is_empty() { all.number(POISON) } else { y }).collect()
         }),
         mutant("the last row left as it was", Fill::Normal, |all, _, wanted| {
             let last = all.axis("rows") - 1;
             let right = products(all, wanted, RIGHT).into_iter().zip(wanted);
             right.map(|(y, row)| if *row == last { all.number(POISON) } else { y }).collect()
+        }),
+        mutant("added to what stood there", Fill::Normal, |all, _, wanted| {
+            products(all, wanted, RIGHT).into_iter().map(|y| all.number(POISON) + y).collect()
         }),
         mutant("columns counted from 1", Fill::Normal, |all, _, wanted| {
             products(all, wanted, How { column: |column, cols| (column + 1) % cols, ..RIGHT })
@@ -70,28 +77,48 @@ pub(super) const NNZ: Axis = Axis::new("nnz", "values of A");
 /// What 32 bits can count.
 pub(super) const LEGAL: &str = "rows < 2147483647, cols <= 2147483647, nnz <= 2147483647";
 
-/// The tensors of A.
-pub(super) fn matrix(case: &Case) -> Vec<Tensor> {
-    let [rows, cols, nnz] = ["rows", "cols", "nnz"].map(|axis| case.axis(axis));
-    let indices = |name, below: usize| {
-        Tensor::input(name, I32, &[nnz]).holding(Content::Indices { below: below as u64, none: None })
-    };
-    let places = match case.variant {
-        "coo" => indices("row-of", rows),
-        _ => Tensor::input("offsets", I32, &[rows.saturating_add(1)])
-            .holding(Content::Offsets { total: nnz as u64 }),
-    };
-    let values = Tensor::input("values", case.precision.weights, &[nnz]).limit(limit(case, nnz));
-    vec![values, indices("columns", cols), places]
+/// What the inputs hold, whoever computes with them.
+pub(super) const PATTERN: Param =
+    Param::of_content("pattern", "how the values of A are spread", Pattern::NAMES);
+
+/// A part of A, with the pattern of the case.
+pub(super) fn part(case: &Case, part: Part, rows: usize, cols: usize) -> Content {
+    sparse(case, part, rows, cols).content()
 }
 
-/// Columns that are met where as many as A has values are drawn by lot: so much of x is read.
-pub(super) fn met(case: &Case) -> usize {
-    let (cols, nnz) = (case.axis("cols") as f64, case.axis("nnz") as f64);
-    if cols <= 1.0 {
-        return 1;
+fn sparse(case: &Case, part: Part, rows: usize, cols: usize) -> Sparse {
+    let pattern = Pattern::ALL[case.param("pattern") as usize];
+    Sparse { pattern, part, rows: rows as u64, cols: cols as u64, nnz: case.axis("nnz") as u64 }
+}
+
+/// The tensors of A: values, and two that say where they stand.
+pub(super) fn matrix(case: &Case) -> Vec<Tensor> {
+    let [rows, cols, nnz] = ["rows", "cols", "nnz"].map(|axis| case.axis(axis));
+    let of_values = |name, kind| Tensor::input(name, I32, &[nnz]).holding(part(case, kind, rows, cols));
+    let offsets = |rows: usize, cols| {
+        let offsets = Tensor::input("offsets", I32, &[rows.saturating_add(1)]);
+        offsets.holding(part(case, Part::Offsets, rows, cols))
+    };
+    let values = Tensor::input("values", case.precision.weights, &[nnz]).limit(limit(case, nnz));
+    match case.variant {
+        "coo" => vec![values, of_values("columns", Part::Columns), of_values("row-of", Part::Rows)],
+        // The matrix the other way round: its pattern too.
+        "csc" => {
+            let row_of = Tensor::input("row-of", I32, &[nnz]).holding(part(case, Part::Columns, cols, rows));
+            vec![values, row_of, offsets(cols, rows)]
+        }
+        _ => vec![values, of_values("columns", Part::Columns), offsets(rows, cols)],
     }
-    (-cols * (nnz * (-1.0 / cols).ln_1p()).exp_m1()).floor() as usize
+}
+
+/// Columns that are met, and so rows of x that are read.
+pub(super) fn met(case: &Case) -> usize {
+    let (rows, cols, nnz) = (case.axis("rows"), case.axis("cols"), case.axis("nnz"));
+    match case.variant {
+        // Of columns of an even length a few may be empty, and two of three where empty ones are the pattern.
+        "csc" => (cols.min(nnz) / 3).max(1),
+        _ => sparse(case, Part::Columns, rows, cols).columns_met() as usize,
+    }
 }
 
 /// A value of A by its number, and its column.
@@ -102,11 +129,11 @@ pub(super) struct Entry {
 }
 
 /// The values of each wanted row, in the order of the input.
-pub(super) fn entries(all: &All, wanted: &[usize]) -> Vec<Vec<Entry>> {
-    let entry = |value: usize| Entry { value, column: all.raw(1, value) as usize };
-    if all.variant() != "coo" {
+pub(super) fn entries(problem: &Problem, wanted: &[usize]) -> Vec<Vec<Entry>> {
+    let entry = |value: usize| Entry { value, column: column_of(problem, value) };
+    if problem.case.variant.is_empty() {
         let of = |row: &usize| {
-            let [start, end] = [*row, row + 1].map(|place| all.raw(2, place) as usize);
+            let [start, end] = [*row, row + 1].map(|place| problem.inputs[2].get(place) as usize);
             (start..end).map(entry).collect()
         };
         return wanted.iter().map(of).collect();
@@ -114,8 +141,8 @@ pub(super) fn entries(all: &All, wanted: &[usize]) -> Vec<Vec<Entry>> {
     let places: BTreeMap<usize, usize> =
         wanted.iter().enumerate().map(|(place, row)| (*row, place)).collect();
     let mut found = vec![Vec::new(); wanted.len()];
-    for value in 0..all.axis("nnz") {
-        if let Some(place) = places.get(&(all.raw(2, value) as usize)) {
+    for value in 0..problem.case.axis("nnz") {
+        if let Some(place) = places.get(&row_of(problem, value)) {
             found[*place].push(entry(value));
         }
     }
@@ -139,7 +166,7 @@ fn products<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
         let x: Vec<Number> = row.iter().map(|entry| all.x(3, (how.column)(entry.column, cols))).collect();
         all.dot(&values, &x)
     };
-    entries(all, wanted).into_iter().map(of_row).collect()
+    entries(all.problem(), wanted).into_iter().map(of_row).collect()
 }
 
 /// Of values at one place the last alone.
@@ -169,36 +196,51 @@ const fn mutant(name: &'static str, fill: Fill, formula: whole::Formula) -> Muta
 
 /// The row of a value.
 fn row_of(problem: &Problem, value: usize) -> usize {
-    let places = &problem.inputs[2];
-    if problem.case.variant == "coo" {
-        return places.get(value) as usize;
+    match problem.case.variant {
+        "coo" => problem.inputs[2].get(value) as usize,
+        "csc" => problem.inputs[1].get(value) as usize,
+        _ => line_of(problem, value, "rows"),
     }
-    // The last row that begins at the value or before it.
-    let (mut row, mut beyond) = (0, problem.case.axis("rows"));
-    while beyond - row > 1 {
-        let middle = row.midpoint(beyond);
-        if places.get(middle) as usize <= value { row = middle } else { beyond = middle }
+}
+
+fn column_of(problem: &Problem, value: usize) -> usize {
+    match problem.case.variant {
+        "csc" => line_of(problem, value, "cols"),
+        _ => problem.inputs[1].get(value) as usize,
     }
-    row
+}
+
+/// The last row, or column, that begins at the value or before it.
+fn line_of(problem: &Problem, value: usize, axis: &str) -> usize {
+    let (mut line, mut beyond) = (0, problem.case.axis(axis));
+    while beyond - line > 1 {
+        let middle = line.midpoint(beyond);
+        if problem.inputs[2].get(middle) as usize <= value { line = middle } else { beyond = middle }
+    }
+    line
 }
 
 /// Rows of the result that an element of A changes.
 pub(super) fn rows_of(problem: &Problem, tensor: usize, element: usize) -> Vec<Range<usize>> {
+    let row_of_each = match problem.case.variant {
+        "coo" => 2,
+        "csc" => 1,
+        _ => 3,
+    };
     // Where a row begins hangs on its neighbours: nobody moves it alone.
-    if tensor == 2 && problem.case.variant != "coo" {
+    if tensor == 2 && row_of_each != 2 {
         return Vec::new();
     }
     let row = row_of(problem, element);
     let others = [0..row, row + 1..problem.case.axis("rows")];
     // A value that leaves its row may come to any other.
-    let others = others.into_iter().filter(|rows| tensor == 2 && !rows.is_empty());
+    let others = others.into_iter().filter(|rows| tensor == row_of_each && !rows.is_empty());
     std::iter::once(row..row + 1).chain(others).collect()
 }
 
 /// Rows of the result that meet a column.
 pub(super) fn rows_that_meet(problem: &Problem, column: usize) -> Vec<Range<usize>> {
-    let columns = &problem.inputs[1];
-    let values = (0..problem.case.axis("nnz")).filter(|value| columns.get(*value) as usize == column);
+    let values = (0..problem.case.axis("nnz")).filter(|value| column_of(problem, *value) == column);
     let mut rows: Vec<usize> = values.map(|value| row_of(problem, value)).collect();
     rows.sort_unstable();
     rows.dedup();

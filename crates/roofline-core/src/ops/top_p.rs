@@ -26,9 +26,9 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "k", about: "of the k largest alone" },
     ],
     params: &[
-        Param { name: "p", about: "sum of the shares to choose among", default: 0.9, range: (0.0, 1.0) },
-        Param { name: "temperature", about: "what x is divided by", default: 0.7, range: (0.01, 100.0) },
-        Param { name: "k", about: "of `k`: columns at most", default: 20.0, range: (1.0, 2e9) },
+        Param::new("p", "sum of the shares to choose among", 0.9, (0.0, 1.0)),
+        Param::new("temperature", "what x is divided by", 0.7, (0.01, 100.0)),
+        Param::new("k", "of `k`: columns at most", 20.0, (1.0, 2e9)),
     ],
     legal: "cols >= 1, cols <= 2147483647",
     fills: Fill::FINITE,

@@ -52,3 +52,33 @@ pub fn spmv_coo<T: Scalar>(a: Sparse<'_, T>, x: &[T], y: &mut [T], sums: &mut [T
     }
     y.iter_mut().zip(sums).for_each(|(y, sum)| *y = T::narrow(*sum));
 }
+
+/// y = A·x, A in columns (CSC); sums are kept beside y.
+///
+/// ```
+/// use roofline_cpu::spmv::{Sparse, spmv_csc};
+///
+/// let mut y = [9.0; 3];
+/// let a = Sparse { values: &[1.0, 2.0, 3.0], columns: &[0, 1, 3], rows: &[2, 0, 2] };
+/// spmv_csc(a, &[10.0, 100.0], &mut y, &mut [0.0; 3]);
+/// assert_eq!(y, [200.0, 0.0, 310.0]);
+/// ```
+///
+/// # Panics
+/// If lengths do not fit, or a row is none of y.
+pub fn spmv_csc<T: Scalar>(a: Sparse<'_, T>, x: &[T], y: &mut [T], sums: &mut [T::Wide]) {
+    let Sparse { values, columns, rows } = a;
+    assert!(
+        [columns.len(), rows.len(), sums.len()] == [x.len() + 1, values.len(), y.len()],
+        "lengths for {} rows",
+        y.len()
+    );
+    sums.fill(T::Wide::of(0.0));
+    for (column, x) in columns.windows(2).zip(x) {
+        let column = column[0] as usize..column[1] as usize;
+        for (value, row) in values[column.clone()].iter().zip(&rows[column]) {
+            sums[*row as usize] += value.wide() * x.wide();
+        }
+    }
+    y.iter_mut().zip(sums).for_each(|(y, sum)| *y = T::narrow(*sum));
+}

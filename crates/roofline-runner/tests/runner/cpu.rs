@@ -9,7 +9,7 @@ use roofline_core::operation::Problem;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Ask, Hello, Launched, Offer, Place, Prepare, Prepared, Role, VERSION};
-use roofline_core::tensor::{Content, Tensor, View};
+use roofline_core::tensor::{Tensor, View};
 use roofline_runner::cpu::CpuRunner;
 use roofline_runner::{Channel, Session};
 use std::fs::File;
@@ -101,7 +101,7 @@ fn every_offer_launches() {
             let is_probe = offer.implementation.starts_with("limit/");
             let content = |(index, tensor): (usize, &Tensor)| {
                 let mut bytes = vec![0; tensor.bytes()];
-                if matches!(tensor.content, Content::Offsets { .. }) && !is_probe {
+                if tensor.content.is_offsets() && !is_probe {
                     let filling = case.operation.filling(Fill::Uniform, 1, index, tensor);
                     filling.write(0..tensor.elements(), &mut bytes);
                 }

@@ -5,7 +5,6 @@ use crate::commands::offers;
 use crate::error::Problem;
 use crate::{places, select};
 use roofline_conductor::plan::is_limit;
-use roofline_core::case::number;
 use roofline_core::operation::{self, Usual};
 use roofline_core::ops;
 use roofline_core::protocol::Hello;
@@ -91,12 +90,11 @@ fn operations(forms: &[(&str, &str)]) -> String {
         }
         let _ = writeln!(text, "{:<10}   axes {}; {}", "", axes.join(", "), operation.precision_ids());
         for param in operation.params {
-            let (least, most) = (number(param.range.0), number(param.range.1));
-            let (name, default) = (param.name, number(param.default));
+            let (choice, default) = (param.choice(), param.text(param.default));
             let _ = writeln!(
                 text,
-                "{:<10}   {name}: {}; {least} to {most}, {default} if not given",
-                "", param.about
+                "{:<10}   {}: {}; {choice}, {default} if not given",
+                "", param.name, param.about
             );
         }
         if !operation.legal.is_empty() {

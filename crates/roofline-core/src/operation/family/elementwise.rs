@@ -58,8 +58,7 @@ pub fn within(case: &Case, low: f64, high: f64) -> Vec<Tensor> {
 }
 
 /// The number of an operation with a tensor and a number.
-pub const SCALAR: Param =
-    Param { name: "scalar", about: "the number beside x", default: 2.5, range: (-1000.0, 1000.0) };
+pub const SCALAR: Param = Param::new("scalar", "the number beside x", 2.5, (-1000.0, 1000.0));
 
 /// The row of z from x and y.
 pub const BINARY: Operation = Operation {

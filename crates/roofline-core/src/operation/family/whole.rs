@@ -107,6 +107,10 @@ impl<'a> All<'a> {
         self.steps.dot(left, right)
     }
 
+    pub fn problem(&self) -> &'a Problem<'a> {
+        self.problem
+    }
+
     pub fn case(&self) -> &'a Case {
         self.problem.case
     }
