@@ -8,6 +8,7 @@ pub mod add_rms_norm;
 pub mod add_rms_norm_quantize;
 pub mod add_scalar;
 pub mod argmax;
+pub mod argmax_axis;
 pub mod attention;
 pub mod axpy;
 pub mod batch_norm;
@@ -46,12 +47,18 @@ pub mod layer_norm;
 pub mod layer_norm_gelu;
 pub mod log;
 pub mod log_softmax;
+pub mod log_softmax_axis;
 pub mod logsumexp;
+pub mod logsumexp_axis;
 pub mod lstm;
 pub mod matmul;
 pub mod max;
+pub mod max_axis;
 pub mod mean;
+pub mod mean_axis;
 pub mod moe_combine;
+pub mod moe_permute;
+pub mod moe_route;
 pub mod mse;
 pub mod mul;
 pub mod mx_dequantize;
@@ -86,6 +93,7 @@ pub mod sqrt;
 pub mod stack;
 pub mod sub;
 pub mod sum;
+pub mod sum_axis;
 pub mod swiglu_quantize;
 pub mod tanh;
 pub mod top_k;
@@ -138,6 +146,11 @@ pub const OPERATIONS: &[&Operation] = &[
     &max::OPERATION,
     &logsumexp::OPERATION,
     &argmax::OPERATION,
+    &sum_axis::OPERATION,
+    &mean_axis::OPERATION,
+    &max_axis::OPERATION,
+    &logsumexp_axis::OPERATION,
+    &argmax_axis::OPERATION,
     &top_k::OPERATION,
     &top_p::OPERATION,
     &dot::OPERATION,
@@ -147,6 +160,7 @@ pub const OPERATIONS: &[&Operation] = &[
     &softmax::OPERATION,
     &softmax_axis::OPERATION,
     &log_softmax::OPERATION,
+    &log_softmax_axis::OPERATION,
     &rms_norm::OPERATION,
     &add_rms_norm::OPERATION,
     &qk_norm::OPERATION,
@@ -165,6 +179,8 @@ pub const OPERATIONS: &[&Operation] = &[
     &matmul::OPERATION,
     &bmm::OPERATION,
     &grouped_matmul::OPERATION,
+    &moe_route::OPERATION,
+    &moe_permute::OPERATION,
     &moe_combine::OPERATION,
     &conv1d::OPERATION,
     &conv2d::OPERATION,

@@ -1,10 +1,11 @@
 //! `argmax`: where the maximum of each row stands. Any place of it is right; in a row with a NaN, any NaN's.
 
+use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::operation::family::{Along, Rowwise, rowwise};
 use crate::operation::{Judged, Mutant, Operation, Problem, Property, Wrong};
-use crate::tensor::{Tensor, View};
+use crate::tensor::Tensor;
 use std::ops::Range;
 
 pub const OPERATION: Operation = Operation {
@@ -19,7 +20,10 @@ pub const OPERATION: Operation = Operation {
     },
     work: |case| {
         let formula: rowwise::Formula = |line, _| vec![line.max_each(line.each(0))];
-        rowwise::work_with(case, &Rowwise { formula, along: |_, _, _| Along::Whole, dimension: |_| 0 })
+        rowwise::work_with(
+            case,
+            &Rowwise { formula, along: |_, _, _| Along::Whole, dimension: rowwise::columns },
+        )
     },
     judged: Judged::Property(Property {
         check: |problem, outputs| {
@@ -28,10 +32,10 @@ pub const OPERATION: Operation = Operation {
                 let got = x.get(at.max(0.0) as usize).filter(|_| at >= 0.0);
                 got.is_some_and(|got| got.total_cmp(&most(&x)).is_eq() || *got == most(&x))
             };
-            let wrong: Vec<usize> = (0..rows(problem)).filter(|row| !is_right(*row)).collect();
+            let wrong: Vec<usize> = (0..lines(problem)).filter(|row| !is_right(*row)).collect();
             let Some(first) = wrong.first() else { return Ok(()) };
             let at = outputs[0].get(*first);
-            Err(format!("{} rows; the maximum of row {first} does not stand at {at}", wrong.len()))
+            Err(format!("{} lines; the maximum of line {first} does not stand at {at}", wrong.len()))
         },
         example: |problem| places(problem, |_| 0..usize::MAX),
     }),
@@ -53,10 +57,10 @@ pub const OPERATION: Operation = Operation {
 
 const fn mutant(name: &'static str, wrong: fn(&Problem) -> Vec<Vec<f64>>) -> Mutant {
     // Of one column there is one place.
-    Mutant { name, fill: Fill::Normal, of: |case| case.axis("cols") > 1, wrong: Wrong::Outputs(wrong) }
+    Mutant { name, fill: Fill::Normal, of: |case| sizes(case)[1] > 1, wrong: Wrong::Outputs(wrong) }
 }
 
-/// The first place of each row's maximum among the columns that are looked at, of so many.
+/// The first place of each line's maximum among the elements that are looked at, of so many.
 fn places(problem: &Problem, among: fn(usize) -> Range<usize>) -> Vec<Vec<f64>> {
     let at = |row: usize| {
         let x = line(problem, row);
@@ -65,17 +69,25 @@ fn places(problem: &Problem, among: fn(usize) -> Range<usize>) -> Vec<Vec<f64>> 
         let most = most(x);
         x.iter().position(|x| *x == most || x.is_nan()).unwrap_or(0) as f64
     };
-    vec![(0..rows(problem)).map(at).collect()]
+    vec![(0..lines(problem)).map(at).collect()]
 }
 
-fn rows(problem: &Problem) -> usize {
-    problem.case.axis("rows")
+/// Dimensions before, along and after its lines.
+fn sizes(case: &Case) -> [usize; 3] {
+    match case.sizes[..] {
+        [outer, length, inner] => [outer, length, inner].map(|size| size as usize),
+        _ => [case.axis("rows"), case.axis("cols"), 1],
+    }
 }
 
-fn line(problem: &Problem, row: usize) -> Vec<f64> {
-    let cols = problem.case.axis("cols");
-    let x: &View = &problem.inputs[0];
-    x.line(row * cols, 1, cols)
+fn lines(problem: &Problem) -> usize {
+    let [outer, _, inner] = sizes(problem.case);
+    outer * inner
+}
+
+fn line(problem: &Problem, number: usize) -> Vec<f64> {
+    let [_, length, inner] = sizes(problem.case);
+    problem.inputs[0].line(number / inner * length * inner + number % inner, inner, length)
 }
 
 /// The maximum, or a NaN.

@@ -118,7 +118,8 @@ pub(super) const LEGAL: &str = "kv >= seq, heads % kv-heads == 0";
 pub(super) const SCALE: Param =
     Param::new("scale", "factor of the products; 0 is 1 / sqrt(dim)", 0.0, (0.0, 1e3));
 
-const CAP: Param = Param::new("cap", "of `soft-cap`: most that a product counts", 50.0, (1.0, 1e4));
+pub(super) const CAP: Param =
+    Param::new("cap", "of `soft-cap`: most that a product counts", 50.0, (1.0, 1e4));
 
 /// Kernels of the 16-bit types may round probabilities before they meet values: a precision of its own.
 pub(super) const PRECISIONS: &[Precision] = &[

@@ -3,17 +3,13 @@
 use super::softmax::{LIMIT, VECTOR, around};
 use crate::fill::Fill;
 use crate::operation::family::{Along, Rowwise, rowwise};
-use crate::operation::{Axis, Judged, Mutant, Operation, Wrong};
+use crate::operation::{Judged, Mutant, Operation, Wrong};
 use crate::tensor::Tensor;
 
 pub const OPERATION: Operation = Operation {
     name: "softmax-axis",
     about: "y = exp(x - max(x)) / sum(exp(x - max(x))) over the middle dimension of x[outer,length,inner]",
-    axes: &[
-        Axis::new("outer", "product of the dimensions before"),
-        Axis::new("length", "the dimension that is summed over"),
-        Axis::new("inner", "product of the dimensions after"),
-    ],
+    axes: rowwise::MIDDLE,
     tensors: |case| {
         let shape = ["outer", "length", "inner"].map(|axis| case.axis(axis));
         let x = Tensor::input("x", case.dtype(), &shape).running(1).limit(LIMIT);

@@ -1,7 +1,8 @@
 //! `window-attention`: causal attention to the last keys alone, as many as the window is long.
 
 use super::attention::{
-    self, BATCH, DIM, HEADS, How, KV, KV_HEADS, LEGAL, PRECISIONS, RIGHT, SCALE, SEQ, attended, reach,
+    self, BATCH, CAP, DIM, HEADS, How, KV, KV_HEADS, LEGAL, PRECISIONS, RIGHT, SCALE, SEQ, attended, reach,
+    scale,
 };
 use crate::case::Case;
 use crate::fill::Fill;
@@ -13,9 +14,13 @@ pub const OPERATION: Operation = Operation {
     name: "window-attention",
     also: &[],
     about: "attention.causal to the last `window` keys, a query's own place included",
-    variants: &[Variant { name: "", about: "the plain form" }],
+    variants: &[
+        Variant { name: "", about: "the plain form" },
+        Variant { name: "sinks", about: "with exp(sinks[heads]) more below each softmax" },
+        Variant { name: "soft-cap", about: "of cap · tanh(scale · q · kᵀ / cap)" },
+    ],
     axes: &[BATCH, SEQ, KV, HEADS, KV_HEADS, DIM, Axis::new("window", "keys that a query sees")],
-    params: &[SCALE],
+    params: &[SCALE, CAP],
     precisions: PRECISIONS,
     fills: Fill::FINITE,
     legal: LEGAL,
@@ -53,6 +58,27 @@ pub const OPERATION: Operation = Operation {
         mutant("heads of keys in turn", |all, _, wanted| {
             attended(all, wanted, How { sees, head: |groups, head| head % groups.kv_heads, ..RIGHT })
         }),
+        Mutant {
+            of: |case| case.variant == "sinks",
+            ..mutant("sink left out", |all, _, wanted| {
+                attended(
+                    all,
+                    wanted,
+                    How { sees, over: |all, powers, _| all.sum(powers.iter().copied()), ..RIGHT },
+                )
+            })
+        },
+        Mutant {
+            of: |case| case.variant == "soft-cap",
+            fill: Fill::Planted,
+            ..mutant("cap not applied", |all, _, wanted| {
+                attended(
+                    all,
+                    wanted,
+                    How { sees, score: |all, product| product * scale(all.case()), ..RIGHT },
+                )
+            })
+        },
     ],
     ..attention::OPERATION
 };

@@ -50,6 +50,12 @@ pub const LADDER: &[Implementation] = &[
     parallel("attention.heads-first-causal", heads!(prepare, Form::HeadsFirstCausal, parallel::attention)),
     plain("window-attention", heads!(prepare, Form::Window, plain::attention)),
     parallel("window-attention", heads!(prepare, Form::Window, parallel::attention)),
+    plain("window-attention.sinks", heads!(prepare, Form::WindowSinks, plain::attention)),
+    parallel("window-attention.sinks", heads!(prepare, Form::WindowSinks, parallel::attention)),
+    plain("window-attention.soft-cap", heads!(prepare, Form::WindowSoftCap, plain::attention))
+        .params(&["scale", "cap"]),
+    parallel("window-attention.soft-cap", heads!(prepare, Form::WindowSoftCap, parallel::attention))
+        .params(&["scale", "cap"]),
 ];
 
 const fn plain(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
@@ -100,7 +106,7 @@ impl Heads {
         let lengths = [q.len(), k.len(), v.len(), y.len()] == [queries, keys, keys, queries];
         let beside = match rule {
             Rule::Added(mask) => mask.len() == self.seq * self.kv,
-            Rule::Sinks(sinks) => sinks.len() == self.heads,
+            Rule::Sinks(sinks, _) => sinks.len() == self.heads,
             _ => true,
         };
         assert!(is_grouped && self.kv >= self.seq && lengths && beside, "lengths for {self:?}");
@@ -135,10 +141,11 @@ pub enum Rule<'a, T> {
     Window(usize),
     /// Every key, with a mask \[seq, kv\] added; a query of whose mask all is −∞ has zeros.
     Added(&'a [T]),
-    /// Causal; what \[heads\] are the logarithms of is added to what probabilities are divided by.
-    Sinks(&'a [T]),
-    /// Causal; no product counts for more than this, by a hyperbolic tangent.
-    SoftCap(f64),
+    /// The last so many of those up to the query's own place; what \[heads\] are the logarithms of is added to what
+    /// probabilities are divided by.
+    Sinks(&'a [T], usize),
+    /// The last so many of those; no product counts for more than this, by a hyperbolic tangent.
+    SoftCap(f64, usize),
 }
 
 /// What operations call a rule, and where heads lie.
@@ -152,6 +159,8 @@ enum Form {
     HeadsFirst,
     HeadsFirstCausal,
     Window,
+    WindowSinks,
+    WindowSoftCap,
 }
 
 type Attention<T> = fn(&Cpu, [&[T]; 3], &mut [T], Heads, Rule<'_, T>, Option<f64>);
@@ -164,18 +173,20 @@ fn prepare<'a, T: Datum>(
     let (q, k, v, mut y) = (args.take("q")?, args.take("k")?, args.take("v")?, args.take_out("y")?);
     let beside: Option<In<'a, T>> = match form {
         Form::Masked => Some(args.take("mask")?),
-        Form::Sinks => Some(args.take("sinks")?),
+        Form::Sinks | Form::WindowSinks => Some(args.take("sinks")?),
         _ => None,
     };
     let shape = Heads::of(&args, matches!(form, Form::HeadsFirst | Form::HeadsFirstCausal))?;
     let scale = Some(args.value("scale")?).filter(|scale| *scale != 0.0);
-    let cap = if form == Form::SoftCap { args.value("cap")? } else { 0.0 };
-    let window = if form == Form::Window { args.axis("window")? } else { 0 };
+    let is_capped = matches!(form, Form::SoftCap | Form::WindowSoftCap);
+    let cap = if is_capped { args.value("cap")? } else { 0.0 };
+    let has_window = matches!(form, Form::Window | Form::WindowSinks | Form::WindowSoftCap);
+    let window = if has_window { args.axis("window")? } else { shape.kv };
     Ok(Launch::new(move |cpu| {
         let rule = match (form, &beside) {
             (Form::Masked, Some(mask)) => Rule::Added(mask),
-            (Form::Sinks, Some(sinks)) => Rule::Sinks(sinks),
-            (Form::SoftCap, _) => Rule::SoftCap(cap),
+            (Form::Sinks | Form::WindowSinks, Some(sinks)) => Rule::Sinks(sinks, window),
+            (Form::SoftCap | Form::WindowSoftCap, _) => Rule::SoftCap(cap, window),
             (Form::Window, _) => Rule::Window(window),
             (Form::Causal | Form::HeadsFirstCausal, _) => Rule::Causal,
             _ => Rule::All,

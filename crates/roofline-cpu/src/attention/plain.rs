@@ -51,12 +51,12 @@ pub(super) fn attend<T: Scalar>(
             let product = q.iter().zip(&k[key(j)]).map(|(q, k)| q.wide() * k.wide()).sum::<T::Wide>() * scale;
             *score = match rule {
                 Rule::Added(mask) => product + mask[i * shape.kv + j].wide(),
-                Rule::SoftCap(cap) => (product / T::Wide::of(cap)).tanh() * T::Wide::of(cap),
-                Rule::All | Rule::Causal | Rule::Window(_) | Rule::Sinks(_) => product,
+                Rule::SoftCap(cap, _) => (product / T::Wide::of(cap)).tanh() * T::Wide::of(cap),
+                Rule::All | Rule::Causal | Rule::Window(_) | Rule::Sinks(..) => product,
             };
         }
         let sink = match rule {
-            Rule::Sinks(sinks) => sinks[head].wide(),
+            Rule::Sinks(sinks, _) => sinks[head].wide(),
             _ => T::Wide::neg_infinity(),
         };
         let largest = scores.iter().fold(sink, |largest, score| largest.max(*score));
@@ -80,7 +80,9 @@ fn seen<T>(shape: Heads, rule: &Rule<'_, T>, i: usize) -> Range<usize> {
     let causal = 0..i + shape.kv - shape.seq + 1;
     match rule {
         Rule::All | Rule::Added(_) => 0..shape.kv,
-        Rule::Causal | Rule::Sinks(_) | Rule::SoftCap(_) => causal,
-        Rule::Window(window) => causal.end.saturating_sub(*window)..causal.end,
+        Rule::Causal => causal,
+        Rule::Window(window) | Rule::Sinks(_, window) | Rule::SoftCap(_, window) => {
+            causal.end.saturating_sub(*window)..causal.end
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! `bmm`: C\[i\] = A\[i\]·B\[i\]ᵀ for each i of a batch; `bmm.nn`: C\[i\] = A\[i\]·B\[i\].
+//! `bmm`: C\[i\] = A\[i\]·B\[i\]ᵀ for each i of a batch; `bmm.nn`: C\[i\] = A\[i\]·B\[i\]; `bmm.tn` and
+//! `bmm.tt`: the same of A\[i\]ᵀ.
 //!
 //! One [`matmul`](crate::matmul) after the other: its rungs, its threads, its sums.
 
@@ -36,9 +37,18 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
+    Implementation::plain("bmm.tn", batches!(plain::matmul_tn, f32 bf16 f16 f64 i8)),
+    Implementation::new("bmm.tn", "turned", TURNED, batches!(matmul::matmul_tn, f32 bf16 f16 i8))
+        .vector()
+        .parallel(),
+    Implementation::plain("bmm.tt", batches!(plain::matmul_tt, f32 bf16 f16 f64 i8)),
+    Implementation::new("bmm.tt", "turned", TURNED, batches!(matmul::matmul_tt, f32 bf16 f16 i8))
+        .vector()
+        .parallel(),
 ];
 
 const PACKED: &str = "one product after the other, by packed panels and a register tile";
+const TURNED: &str = "each A turned once, and then as the other forms";
 const PARALLEL: &str = "one product after the other, each on all threads";
 
 fn prepare<'a, T: Datum, O: Datum>(

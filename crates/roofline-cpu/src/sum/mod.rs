@@ -1,11 +1,12 @@
 //! `sum`: y = Σ x, over each row, each column (`sum.columns`) or all (`sum.all`).
 //! bf16 and f16 are computed in f32.
+//! `sum-axis` is over the middle one of three dimensions: that of columns, matrix after matrix.
 
 pub mod compensated;
 pub mod plain;
 pub mod tree;
 
-use crate::bind::{floats, unary};
+use crate::bind::{floats, middle, unary};
 use crate::catalog::{Implementation, Kernel};
 pub use plain::{sum, sum_all, sum_columns};
 
@@ -13,6 +14,7 @@ pub use plain::{sum, sum_all, sum_columns};
 pub const LADDER: &[Implementation] = &[
     Implementation::plain("sum", floats!(unary, plain::sum)),
     Implementation::plain("sum.columns", floats!(unary, plain::sum_columns)),
+    Implementation::plain("sum-axis", floats!(middle, plain::sum_columns)),
     Implementation::plain("sum.all", floats!(unary, plain::sum_all)),
     compensated("sum", floats!(unary, compensated::sum)),
     compensated("sum.columns", floats!(unary, compensated::sum_columns)),

@@ -66,9 +66,21 @@ pub const REDUCTION: Operation = Operation {
     ..UNARY
 };
 
-/// 1 where a case works down its columns, which is a form of it, and 0 where it works along its rows.
+/// 1 where a case works down its columns, which is a form of it, or along the middle one of three dimensions, and 0 where it
+/// works along its rows.
 pub fn columns(case: &Case) -> usize {
-    usize::from(case.variant == "columns")
+    usize::from(case.variant == "columns" || has_middle(case))
+}
+
+/// The axes of what works along the middle one of three dimensions, as which any axis of any tensor can be seen.
+pub const MIDDLE: &[Axis] = &[
+    Axis::new("outer", "product of the dimensions before"),
+    Axis::new("length", "the dimension that it works along"),
+    Axis::new("inner", "product of the dimensions after"),
+];
+
+fn has_middle(case: &Case) -> bool {
+    case.operation.axes.iter().map(|axis| axis.name).eq(MIDDLE.iter().map(|axis| axis.name))
 }
 
 /// The largest magnitude of which so many squares are added up without an overflow.
@@ -88,6 +100,12 @@ pub const fn mutant(name: &'static str, fill: Fill, formula: Formula) -> Mutant 
 
 /// x, of which more is said where the length of its lines is known, and y of a reduction.
 pub fn reduced(case: &Case, with: impl Fn(Tensor, usize) -> Tensor) -> Vec<Tensor> {
+    if has_middle(case) {
+        let [outer, length, inner] = ["outer", "length", "inner"].map(|axis| case.axis(axis));
+        let x = Tensor::input("x", case.dtype(), &[outer, length, inner]).running(1);
+        let y = Tensor::output("y", case.precision.output, &[outer, inner]).beside(&[outer, 1, inner]);
+        return vec![with(x, length), y];
+    }
     let (rows, cols) = (case.axis("rows"), case.axis("cols"));
     let x = Tensor::input("x", case.dtype(), &[rows, cols]);
     let y = |elements| Tensor::output("y", case.precision.output, &[elements]);

@@ -1,0 +1,13 @@
+//! `sum-axis`: [`sum`](super::sum) over the middle one of three dimensions, as which any axis of any tensor can be seen.
+
+use super::sum;
+use crate::operation::family::rowwise::MIDDLE;
+use crate::operation::{Operation, Variant};
+
+pub const OPERATION: Operation = Operation {
+    name: "sum-axis",
+    about: "y = sum(x) over the middle dimension of x[outer,length,inner]",
+    variants: &[Variant { name: "", about: "y[outer,inner]" }],
+    axes: MIDDLE,
+    ..sum::OPERATION
+};
