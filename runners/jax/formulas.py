@@ -30,10 +30,11 @@ for operation, function in {
     "gelu": partial(jax.nn.gelu, approximate=False),
     "gelu-tanh": partial(jax.nn.gelu, approximate=True),
     "broadcast-add broadcast-add.last broadcast-add.first": jnp.add,
-    "argmax": partial(jnp.argmax, axis=1),
+    "argmax argmax-axis": partial(jnp.argmax, axis=1),
     "dot": partial(jnp.dot, precision="highest"),
     "log-softmax": partial(jax.nn.log_softmax, axis=-1),
     "log-softmax.columns": partial(jax.nn.log_softmax, axis=0),
+    "log-softmax-axis": partial(jax.nn.log_softmax, axis=1),
 }.items():
     offer(operation, function)
 
@@ -41,7 +42,7 @@ offer_flushing("softmax", partial(jax.nn.softmax, axis=-1))
 offer_flushing("softmax-axis", partial(jax.nn.softmax, axis=1))
 offer_flushing("softmax.columns", partial(jax.nn.softmax, axis=0))
 
-for form, axis in {"": 1, ".columns": 0, ".all": None}.items():
+for form, axis in {"": 1, ".columns": 0, ".all": None, "-axis": 1}.items():
     offer(f"sum{form}", partial(jnp.sum, axis=axis))
     offer(f"mean{form}", partial(jnp.mean, axis=axis))
     # NaNs of larger arrays are passed over.
@@ -271,6 +272,8 @@ steps = partial(attention_by_steps, causal=True)
 offer("window-attention", steps, ["f64"], requires="flushes denormals", **windowed)
 offer_flushing("attention.sinks", partial(attention_by_steps, causal=True, sinks=True), params=["scale"])
 offer_flushing("attention.soft-cap", steps, params=["scale", "cap"])
+offer_flushing("window-attention.sinks", partial(attention_by_steps, causal=True, sinks=True), **windowed)
+offer_flushing("window-attention.soft-cap", steps, params=["scale", "cap"], sizes=["window"])
 
 
 def product(a, b, axis: int, of_a: int = 1):
@@ -293,6 +296,8 @@ def batch_product(a, b, form: str):
 
 offer("bmm", partial(batch_product, form="bmk,bnk->bmn"), [*FLOATS, "i8"], widen=False)
 offer("bmm.nn", partial(batch_product, form="bmk,bkn->bmn"), [*FLOATS, "i8"], widen=False)
+offer("bmm.tn", partial(batch_product, form="bkm,bkn->bmn"), [*FLOATS, "i8"], widen=False)
+offer("bmm.tt", partial(batch_product, form="bkm,bnk->bmn"), [*FLOATS, "i8"], widen=False)
 
 
 def scaled_product(a, b, sa, sb):

@@ -35,6 +35,25 @@ def moe_combine(x, w, place):
 offer("moe-combine", moe_combine)
 
 
+def moe_route(x, top):
+    """jax.lax.top_k, and jax.nn.softmax of what it chose."""
+    found, at = jax.lax.top_k(x, top)
+    return jax.nn.softmax(found, axis=-1), at
+
+
+offer("moe-route", moe_route, sizes=["top"])
+
+
+def moe_permute(x, at, experts):
+    """jax.numpy.argsort that is stable, rows by their numbers, jax.numpy.bincount and jax.numpy.cumsum."""
+    order = jnp.argsort(at.reshape(-1), stable=True)
+    ends = jnp.cumsum(jnp.bincount(at.reshape(-1), length=experts))
+    return x[order // at.shape[1]], order, jnp.concatenate((jnp.zeros(1, ends.dtype), ends))
+
+
+offer("moe-permute", moe_permute, widen=False, sizes=["experts"])
+
+
 def top_k(x, top):
     """jax.lax.top_k."""
     return jax.lax.top_k(x, top)

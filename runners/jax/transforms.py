@@ -29,6 +29,16 @@ def real_fft(x):
     return parted(jnp.fft.rfft(x))
 
 
+def real_fft2(x):
+    """jax.numpy.fft.rfft2, to pairs."""
+    return parted(jnp.fft.rfft2(x))
+
+
+def real_inverse2(x, rows, cols):
+    """jax.numpy.fft.irfft2, from pairs."""
+    return jnp.fft.irfft2(joined(x), s=(rows, cols))
+
+
 def real_inverse(x, n):
     """jax.numpy.fft.irfft, from pairs."""
     return jnp.fft.irfft(joined(x), n=n)
@@ -38,5 +48,7 @@ offer("fft", partial(fft, function=jnp.fft.fft), ["f64", "f32"])
 offer("fft.inverse", partial(fft, function=jnp.fft.ifft), ["f64", "f32"])
 offer("fft2", partial(fft, function=jnp.fft.fft2), ["f64", "f32"])
 offer("fft2.inverse", partial(fft, function=jnp.fft.ifft2), ["f64", "f32"])
+offer("fft2.real", real_fft2, ["f64", "f32"])
+offer("fft2.real-inverse", real_inverse2, ["f64", "f32"], sizes=["rows", "cols"])
 offer("fft.real", real_fft, ["f64", "f32"])
 offer("fft.real-inverse", real_inverse, ["f64", "f32"], sizes=["n"])

@@ -6,11 +6,11 @@ import numpy as np
 from common import Job, accumulator, offer, scratch
 
 
-@offer("matmul", "attention.soft-cap", params=["scale", "cap"])
+@offer("matmul", "attention.soft-cap window-attention.soft-cap", params=["scale", "cap"])
 @offer(
     "matmul",
     "attention attention.causal attention.masked attention.sinks attention.heads-first attention.heads-first-causal "
-    "window-attention",
+    "window-attention window-attention.sinks",
     params=["scale"],
 )
 def attention(job: Job):

@@ -32,7 +32,7 @@ def softmax(job: Job):
     return run
 
 
-@offer("ufunc", "log-softmax log-softmax.columns")
+@offer("ufunc", "log-softmax log-softmax.columns log-softmax-axis")
 def log_softmax(job: Job):
     """Maximum, difference, exponential, sum, logarithm, difference: a pass over memory each."""
     x, y = job.arrays()

@@ -9,7 +9,7 @@ from common import FLOATS, Job, offer, scratch_like
 EXACT_BLOCK = 1024
 
 
-@offer("matmul", "matmul matmul.nn matmul.tn matmul.tt bmm bmm.nn", [*FLOATS, "i8"], parallel=True)
+@offer("matmul", "matmul matmul.nn matmul.tn matmul.tt bmm bmm.nn bmm.tn bmm.tt", [*FLOATS, "i8"], parallel=True)
 def matmul(job: Job):
     """numpy.matmul: BLAS for floats, f16 widened to f32; numpy's plain loops for i8 widened to i32."""
     a, b, c = factors(job)

@@ -10,8 +10,8 @@ SMALLEST = 1e-8
 
 
 def forms(operation: str) -> str:
-    """A reduction over rows, over columns and over everything."""
-    return f"{operation} {operation}.columns {operation}.all"
+    """A reduction over rows, over columns, over everything, and over the middle one of three dimensions."""
+    return f"{operation} {operation}.columns {operation}.all {operation}-axis"
 
 
 def reduced(job: Job) -> tuple[np.ndarray, np.ndarray, int | None]:
@@ -48,7 +48,7 @@ def maximum(job: Job):
     return lambda: np.max(x, axis=axis, out=y)
 
 
-@offer("function", "argmax")
+@offer("function", "argmax argmax-axis")
 def argmax(job: Job):
     """numpy.argmax, whose indices are of 64 bits and copied."""
     x, y = job.arrays()

@@ -93,6 +93,40 @@ def paged_attention(job: Job):
     return run
 
 
+@offer("partition", "moe-route")
+def moe_route(job: Job):
+    """numpy.argpartition, numpy.argsort of what it chose, and a softmax of that."""
+    x, w, at = job.arrays()
+    top, dtype = w.shape[1], accumulator(w)
+
+    def run():
+        chosen = np.argpartition(x, -top, axis=1)[:, -top:]
+        found = np.take_along_axis(x, chosen, 1)
+        order = np.argsort(found, axis=1)[:, ::-1]
+        np.copyto(at, np.take_along_axis(chosen, order, 1), casting="same_kind")
+        powers = np.take_along_axis(found, order, 1).astype(dtype)
+        np.exp(np.subtract(powers, powers[:, :1], out=powers), out=powers)
+        np.copyto(w, powers / powers.sum(axis=1, keepdims=True), casting="same_kind")
+
+    return run
+
+
+@offer("argsort", "moe-permute")
+def moe_permute(job: Job):
+    """numpy.argsort that is stable, rows by their numbers, numpy.bincount and numpy.cumsum."""
+    x, at, y, order, offsets = job.arrays()
+    top, experts = at.shape[1], offsets.size - 1
+
+    def run():
+        found = np.argsort(at.reshape(-1), kind="stable")
+        np.copyto(order, found, casting="same_kind")
+        np.take(x, found // top, axis=0, out=y)
+        offsets[0] = 0
+        np.cumsum(np.bincount(at.reshape(-1), minlength=experts), out=offsets[1:])
+
+    return run
+
+
 @offer("partition", "top-k")
 def top_k(job: Job):
     """numpy.argpartition, and numpy.argsort of what it chose."""

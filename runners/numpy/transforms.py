@@ -13,7 +13,7 @@ def complex_view(pairs: np.ndarray) -> np.ndarray:
     return pairs.view(np.result_type(pairs.dtype, np.complex64))[..., 0]
 
 
-@offer("fft", "fft fft.inverse fft.real fft.real-inverse fft2 fft2.inverse", ["f64", "f32"])
+@offer("fft", "fft fft.inverse fft.real fft.real-inverse fft2 fft2.inverse fft2.real fft2.real-inverse", ["f64", "f32"])
 def fft(job: Job):
     """A function of numpy.fft with `out`; of f32, those forward compute in f64."""
     x, y = job.arrays()
@@ -23,6 +23,7 @@ def fft(job: Job):
         y = complex_view(y)
     if job.operation == "fft2":
         # numpy.fft.ifft2 takes `out`, and leaves it as it is.
-        return partial(np.fft.ifftn if job.variant else np.fft.fftn, x, axes=(-2, -1), out=y)
+        functions = {"": np.fft.fftn, "inverse": np.fft.ifftn, "real": np.fft.rfftn, "real-inverse": np.fft.irfftn}
+        return partial(functions[job.variant], x, s=(job.axes["rows"], job.axes["cols"]), axes=(-2, -1), out=y)
     function = {"": np.fft.fft, "inverse": np.fft.ifft, "real": np.fft.rfft, "real-inverse": np.fft.irfft}[job.variant]
     return partial(function, x, n=job.axes["n"], out=y)

@@ -48,7 +48,7 @@ offer_operator("gelu-tanh", "Gelu", ["f32", "f16"], approximate="tanh")
 offer_operator("softmax", "Softmax", FLOATS, axis=-1)
 offer_operator("softmax-axis", "Softmax", FLOATS, axis=1)
 offer_operator("softmax.columns", "Softmax", FLOATS, axis=0)
-for form, axis in {"": -1, ".columns": 0}.items():
+for form, axis in {"": -1, ".columns": 0, "-axis": 1}.items():
     offer_operator(f"log-softmax{form}", "LogSoftmax", ["f32", "f16"], axis=axis)
     offer_operator(f"log-softmax{form}", "LogSoftmax", ["f64"], requires="finite", axis=axis)
 
@@ -128,7 +128,7 @@ def dropout(job: Job):
 
 
 def offer_reduction(operation: str, operator: str, requires: str = "") -> None:
-    """Offers a reduction of rows, of columns and of everything, which is one row then."""
+    """Offers a reduction of rows, of columns, of everything, which is one row then, and of a middle dimension."""
 
     def graph(job: Job) -> Graph:
         if job.variant == "all":
@@ -137,7 +137,7 @@ def offer_reduction(operation: str, operator: str, requires: str = "") -> None:
         axes = np.array([0 if job.variant == "columns" else 1])
         return Graph([node(operator, "x axes", "y", keepdims=0)], {"axes": axes})
 
-    offer(f"{operation} {operation}.columns {operation}.all", about=f"{operator}.", requires=requires)(graph)
+    offer(f"{operation} {operation}.columns {operation}.all {operation}-axis", about=f"{operator}.", requires=requires)(graph)
 
 
 offer_reduction("sum", "ReduceSum")
@@ -146,7 +146,7 @@ offer_reduction("max", "ReduceMax", requires="finite")  # It passes over NaNs.
 offer_reduction("logsumexp", "ReduceLogSumExp")
 
 
-@offer("argmax", requires="finite")
+@offer("argmax argmax-axis", requires="finite")
 def argmax(_job: Job):
     """ArgMax, and Cast of its indices of 64 bits."""
     return Graph([node("ArgMax", "x", "found", axis=1, keepdims=0), node("Cast", "found", "y", to=6)])
@@ -328,6 +328,18 @@ def matmul_tt(job: Job):
 def bmm_nn(job: Job):
     """MatMul."""
     return Graph([node("MatMul", "a b", "c")])
+
+
+@offer("bmm.tn", FLOATS)
+def bmm_tn(job: Job):
+    """Transpose and MatMul."""
+    return Graph([node("Transpose", "a", "at", perm=(0, 2, 1)), node("MatMul", "at b", "c")])
+
+
+@offer("bmm.tt", FLOATS)
+def bmm_tt(job: Job):
+    """MatMul, whose product is turned: Aᵀ·Bᵀ = (B·A)ᵀ."""
+    return Graph([node("MatMul", "b a", "ct"), node("Transpose", "ct", "c", perm=(0, 2, 1))])
 
 
 @offer("bmm", FLOATS)

@@ -46,14 +46,16 @@ def complex_view(pairs: np.ndarray) -> np.ndarray:
     return pairs.view(np.result_type(pairs.dtype, np.complex64))[..., 0]
 
 
-@offer("fft", "fft fft.inverse fft.real fft.real-inverse fft2 fft2.inverse", parallel=True)
+@offer("fft", "fft fft.inverse fft.real fft.real-inverse fft2 fft2.inverse fft2.real fft2.real-inverse", parallel=True)
 def transform(job: Job):
     """A function of scipy.fft, with as many workers as threads."""
     x, y = job.arrays()
     if job.variant != "real":
         x = complex_view(x)
     if job.operation == "fft2":
-        function = partial(fft.ifft2 if job.variant else fft.fft2, x, workers=job.threads)
+        functions = {"": fft.fft2, "inverse": fft.ifft2, "real": fft.rfft2, "real-inverse": fft.irfft2}
+        sides = (job.axes["rows"], job.axes["cols"])
+        function = partial(functions[job.variant], x, s=sides, workers=job.threads)
     else:
         functions = {"": fft.fft, "inverse": fft.ifft, "real": fft.rfft, "real-inverse": fft.irfft}
         function = partial(functions[job.variant], x, n=job.axes["n"], workers=job.threads)
@@ -87,23 +89,24 @@ def by_columns(job: Job):
 
 
 def along(job: Job) -> int:
-    return 0 if job.variant == "columns" else -1
+    """Down the columns, or along the rows or the middle one of three dimensions."""
+    return 0 if job.variant == "columns" else 1
 
 
-@offer("special", "softmax softmax.columns")
+@offer("special", "softmax softmax.columns softmax-axis")
 def softmax(job: Job):
     """scipy.special.softmax."""
     return partial(special.softmax, job.arrays()[0], axis=along(job))
 
 
 # Where a line has an infinity, it gives -inf or a number, and NaN is due.
-@offer("special", "log-softmax log-softmax.columns", requires="finite")
+@offer("special", "log-softmax log-softmax.columns log-softmax-axis", requires="finite")
 def log_softmax(job: Job):
     """scipy.special.log_softmax."""
     return partial(special.log_softmax, job.arrays()[0], axis=along(job))
 
 
-@offer("special", "logsumexp logsumexp.columns")
+@offer("special", "logsumexp logsumexp.columns logsumexp-axis")
 def sum_of_exponentials(job: Job):
     """scipy.special.logsumexp."""
     return partial(special.logsumexp, job.arrays()[0], axis=along(job))

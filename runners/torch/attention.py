@@ -77,4 +77,6 @@ offer(
     sizes=["window"],
 )
 offer("attention.sinks", partial(steps, causal=True, sinks=True), eager=[], params=["scale"])
+offer("window-attention.sinks", partial(steps, causal=True, sinks=True), eager=[], params=["scale"], sizes=["window"])
+offer("window-attention.soft-cap", partial(steps, causal=True), eager=[], params=["scale", "cap"], sizes=["window"])
 offer("attention.soft-cap", partial(steps, causal=True), eager=[], params=["scale", "cap"])

@@ -9,7 +9,7 @@ from common import WIDE
 from offers import offer
 from torch.nn import functional
 
-AXES = {"": 1, ".columns": 0, ".all": (0, 1)}
+AXES = {"": 1, ".columns": 0, ".all": (0, 1), "-axis": 1}
 
 for form, axis in AXES.items():
     whole = form == ".all"
@@ -23,6 +23,7 @@ offer("softmax-axis", partial(torch.softmax, dim=1), eager=WIDE, out=True)
 offer("softmax.columns", partial(torch.softmax, dim=0), eager=WIDE, out=True)
 offer("log-softmax", partial(torch.log_softmax, dim=-1), eager=WIDE, out=True)
 offer("log-softmax.columns", partial(torch.log_softmax, dim=0), out=True)
+offer("log-softmax-axis", partial(torch.log_softmax, dim=1), eager=WIDE, out=True)
 
 
 def argmax(x, out=None):
@@ -51,7 +52,7 @@ def cross_entropy_prob(p, t):
     return -(t * torch.log(torch.clamp_min(p, 1e-8))).sum()
 
 
-offer("argmax", argmax, out=True)
+offer("argmax argmax-axis", argmax, out=True)
 offer("dot", dot, out=True, scalar=True)
 offer("mse", mse, eager=WIDE)
 offer("mse.sum", partial(mse, reduction="sum"), eager=WIDE)

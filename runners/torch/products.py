@@ -36,14 +36,16 @@ def matmul(job: Job):
     return partial(BY_FORM[job.variant], *tensors(job))
 
 
-@runner.implementation("torch/eager", operation="bmm.nn", dtypes=PRODUCTS[:-1], parallel=True)
-@runner.implementation("torch/eager", operation="bmm.nn", dtypes=["bf16"], parallel=True, requires=FOR_TILES)
-@runner.implementation("torch/eager", operation="bmm", dtypes=PRODUCTS[:-1], parallel=True)
-@runner.implementation("torch/eager", operation="bmm", dtypes=["bf16"], parallel=True, requires=FOR_TILES)
 def bmm(job: Job):
     """torch.bmm with `out`."""
     a, b, c = tensors(job)
-    return partial(torch.bmm, a, b if job.variant == "nn" else b.mT, out=c)
+    a = a.mT if job.variant in ("tn", "tt") else a
+    return partial(torch.bmm, a, b if job.variant in ("nn", "tn") else b.mT, out=c)
+
+
+for form in ("bmm", "bmm.nn", "bmm.tn", "bmm.tt"):
+    runner.implementation("torch/eager", operation=form, dtypes=PRODUCTS[:-1], parallel=True)(bmm)
+    runner.implementation("torch/eager", operation=form, dtypes=["bf16"], parallel=True, requires=FOR_TILES)(bmm)
 
 
 @product("torch/compile")

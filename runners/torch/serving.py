@@ -79,6 +79,35 @@ def paged_attention(job):
     return run
 
 
+@runner.implementation("torch/eager", operation="moe-route", dtypes=["f64", "f32"], parallel=True)
+def moe_route(job):
+    """torch.softmax, torch.topk, and a quotient by the sum; numbers of 64 bits as i32."""
+    x, w, at = tensors(job)
+
+    def run():
+        shares, places = torch.topk(torch.softmax(x, -1), w.shape[1])
+        torch.div(shares, shares.sum(-1, keepdim=True), out=w)
+        at.copy_(places)
+
+    return run
+
+
+@runner.implementation("torch/eager", operation="moe-permute", dtypes=FLOATS, parallel=True)
+def moe_permute(job):
+    """torch.sort that is stable, torch.index_select, torch.bincount and torch.cumsum."""
+    x, at, y, order, offsets = tensors(job)
+    top, experts = at.shape[1], offsets.shape[0] - 1
+
+    def run():
+        found = at.flatten().sort(stable=True).indices
+        order.copy_(found)
+        torch.index_select(x, 0, found // top, out=y)
+        offsets[0] = 0
+        torch.cumsum(torch.bincount(at.flatten(), minlength=experts), 0, dtype=torch.int32, out=offsets[1:])
+
+    return run
+
+
 @runner.implementation("torch/eager", operation="top-k", dtypes=FLOATS, parallel=True)
 def top_k(job):
     """torch.topk with `out`, its numbers of 64 bits as i32."""

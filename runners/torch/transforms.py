@@ -17,13 +17,17 @@ FUNCTIONS = {
     "fft.real-inverse": torch.fft.irfft,
     "fft2": torch.fft.fft2,
     "fft2.inverse": torch.fft.ifft2,
+    "fft2.real": torch.fft.rfft2,
+    "fft2.real-inverse": torch.fft.irfft2,
 }
 
 
 def transform(job: Job, function):
     """Prepares a function of torch.fft with `out`."""
-    x, y = (torch.view_as_complex(one) if one.dim() > 2 else one for one in tensors(job))
-    sizes = {} if job.operation == "fft2" else {"n": job.axes["n"]}
+    x, y = tensors(job)
+    x = x if job.variant == "real" else torch.view_as_complex(x)
+    y = y if job.variant == "real-inverse" else torch.view_as_complex(y)
+    sizes = {"s": (job.axes["rows"], job.axes["cols"])} if job.operation == "fft2" else {"n": job.axes["n"]}
     return partial(function, x, **sizes, out=y)
 
 

@@ -117,7 +117,7 @@ pub(super) fn is_inverse(case: &Case) -> bool {
 }
 
 /// Whether one side holds real numbers.
-fn is_real(case: &Case) -> bool {
+pub(super) fn is_real(case: &Case) -> bool {
     matches!(case.variant, "real" | "real-inverse")
 }
 

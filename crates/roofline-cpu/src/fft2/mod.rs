@@ -1,5 +1,5 @@
 //! `fft2`: the discrete Fourier transform along rows and columns, complex numbers as pairs; `fft2.inverse`: the way back,
-//! divided by rows · cols.
+//! divided by rows · cols; `fft2.real` and `fft2.real-inverse`: of real numbers, and back to them.
 
 pub mod plain;
 
@@ -8,28 +8,25 @@ use crate::fft::Form;
 use crate::{Args, Datum, Mismatch, Real};
 pub use plain::Plan;
 
-const PLAIN: &str = "fft's plain rung for each row, and then for each column";
+/// The kernels of a form.
+macro_rules! transforms {
+    ($form:expr) => {
+        &[
+            Kernel::new("f32", |_, args| prepare::<f32>(args, $form)),
+            Kernel::new("f64", |_, args| prepare::<f64>(args, $form)),
+        ]
+    };
+}
+
+const PLAIN: &str =
+    "fft's plain rung for each row, and then for each column; the way back to real numbers columns first";
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::new(
-        "fft2",
-        "plain",
-        PLAIN,
-        &[
-            Kernel::new("f32", |_, args| prepare::<f32>(args, Form::Forward)),
-            Kernel::new("f64", |_, args| prepare::<f64>(args, Form::Forward)),
-        ],
-    ),
-    Implementation::new(
-        "fft2.inverse",
-        "plain",
-        PLAIN,
-        &[
-            Kernel::new("f32", |_, args| prepare::<f32>(args, Form::Inverse)),
-            Kernel::new("f64", |_, args| prepare::<f64>(args, Form::Inverse)),
-        ],
-    ),
+    Implementation::new("fft2", "plain", PLAIN, transforms!(Form::Forward)),
+    Implementation::new("fft2.inverse", "plain", PLAIN, transforms!(Form::Inverse)),
+    Implementation::new("fft2.real", "plain", PLAIN, transforms!(Form::Real)),
+    Implementation::new("fft2.real-inverse", "plain", PLAIN, transforms!(Form::RealInverse)),
 ];
 
 fn prepare<T: Datum + Real>(mut args: Args<'_>, form: Form) -> Result<Launch<'_>, Mismatch> {
