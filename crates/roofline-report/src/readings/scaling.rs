@@ -5,6 +5,7 @@
 //! met it is one of medians, and marked `~`.
 
 mod break_even;
+mod candidates;
 
 use super::{speed_over, tell_untimed};
 use crate::figures;
@@ -18,7 +19,7 @@ use roofline_core::verdict::Ratio;
 use std::collections::BTreeSet;
 
 /// Times, speed-up over the fastest serial implementation and efficiency, a case after the other;
-/// then the sizes from which threads pay, and rows that failed.
+/// then the sizes from which threads pay, whether they pay where one would think so, and rows that failed.
 pub fn scaling(report: &Report, style: Style) -> String {
     let rows = shown(report);
     let (timed, others): (Vec<Row>, Vec<Row>) =
@@ -28,10 +29,11 @@ pub fn scaling(report: &Report, style: Style) -> String {
     if !families.is_empty() {
         parts.push(table(&families, style));
     }
-    let lines: Vec<String> =
-        break_even::lines(&families).iter().map(|line| wrap(line, style.width, "", "  ")).collect();
-    if !lines.is_empty() {
-        parts.push(lines.concat());
+    for lines in [break_even::lines(&families), candidates::lines(&families)] {
+        let lines: Vec<String> = lines.iter().map(|line| wrap(line, style.width, "", "  ")).collect();
+        if !lines.is_empty() {
+            parts.push(lines.concat());
+        }
     }
     parts.extend(tell_untimed(&others, style));
     if parts.is_empty() {
