@@ -59,6 +59,26 @@ def cached_rope(job: Job):
     return run
 
 
+@offer("ufunc", "rope.cached-beyond", params=["base", "angle-bits"])
+def cached_rope_beyond(job: Job):
+    """numpy.take from both tables, and angles in f64 for positions beyond them."""
+    x, positions, all_cos, all_sin, y = job.arrays()
+    half = x.shape[-1] // 2
+    frequency = job.params["base"] ** (-2 * np.arange(half) / x.shape[-1])
+    cos, sin = (scratch(job, (len(positions), 1, half), all_cos.dtype) for _ in range(2))
+    turn = turning(job, x, cos, sin, y)
+
+    def run():
+        np.take(all_cos, positions, axis=0, out=cos[:, 0], mode="clip")
+        np.take(all_sin, positions, axis=0, out=sin[:, 0], mode="clip")
+        beyond = np.flatnonzero(positions >= len(all_cos))
+        angle = positions[beyond, None] * frequency
+        cos[beyond, 0], sin[beyond, 0] = np.cos(angle), np.sin(angle)
+        turn()
+
+    return run
+
+
 def turning(job: Job, x: np.ndarray, cos: np.ndarray, sin: np.ndarray, y: np.ndarray):
     """Turns the pairs of x, which are neighbours or a half apart."""
     half = x.shape[-1] // 2

@@ -1,7 +1,7 @@
 //! `rope`: rotary position embedding. Each pair of a head's elements is turned by an angle that grows with the position.
 //!
 //! The angle is that of f64, or of as many bits as a case says; its cosine and sine are rounded to the accumulator.
-//! Cached forms have them in tables.
+//! Cached forms have them in tables; those of positions beyond the tables are computed.
 
 use crate::case::Case;
 use crate::dtype::Dtype::{F32, F64, I32};
@@ -27,6 +27,10 @@ pub const OPERATION: Operation = Operation {
             name: "interleaved-cached-in-place",
             about: "as interleaved-cached; y is x before the launch",
         },
+        Variant {
+            name: "cached-beyond",
+            about: "as cached, with positions beyond the tables too, whose cos φ and sin φ are computed",
+        },
     ],
     axes: &[
         Axis::new("seq", "positions of the sequence"),
@@ -37,10 +41,10 @@ pub const OPERATION: Operation = Operation {
     legal: "dim % 2 == 0",
     tensors: |case| {
         let shape @ [seq, _, dim] = ["seq", "heads", "dim"].map(|axis| case.axis(axis));
-        let below = if is_cached(case) { CACHED } else { 2 * CACHED } as u64;
+        let below = if has_angles(case) { 2 * CACHED } else { CACHED } as u64;
         let table = if case.dtype() == F64 { F64 } else { F32 };
-        // A row for each position is read.
-        let read = seq * (dim / 2);
+        // A row for each position is read, and by lot half of them have one where there are positions beyond.
+        let read = seq * (dim / 2) / if has_angles(case) { 2 } else { 1 };
         let table = |name| Tensor::constant(name, table, &[CACHED, dim / 2]).beside(&[1]).read_in_part(read);
         let positions = Tensor::input("positions", I32, &[seq]).beside(&[seq, 1, 1]);
         let mut tensors = vec![
@@ -75,6 +79,13 @@ pub const OPERATION: Operation = Operation {
             }
             y
         }),
+        Mutant {
+            of: |case| case.variant == "cached-beyond",
+            ..mutant("positions beyond the tables taken from their last row", |line, _| {
+                let position = line.one_raw(1).min(CACHED as f64 - 1.0);
+                rotated(line, turns(line, position, angle), is_interleaved(line.case()))
+            })
+        },
         of_angle("angles of the next pair", |line, _| {
             let next = |position, i: usize, line: &Line| angle(position, i + 1, line);
             rotated(line, turns(line, line.one_raw(1), next), is_interleaved(line.case()))
@@ -95,12 +106,13 @@ pub const OPERATION: Operation = Operation {
     ..rowwise::UNARY
 };
 
-pub(super) const BASE: Param = Param::new("base", "of the angles; nothing in cached forms", 1e4, (1.0, 1e7));
+pub(super) const BASE: Param =
+    Param::new("base", "of the angles; nothing where tables have them", 1e4, (1.0, 1e7));
 
 /// Many kernels multiply position and frequency in f32, which is an angle off by 1e-4 at position 2048.
 pub(super) const ANGLE_BITS: Param = Param::new(
     "angle-bits",
-    "of the significands that angles are computed with, 24 for f32; nothing in cached forms",
+    "of the significands that angles are computed with, 24 for f32; nothing where tables have them",
     53.0,
     (24.0, 53.0),
 );
@@ -114,6 +126,11 @@ const fn turned(formula: rowwise::Formula) -> Judged {
 
 fn is_cached(case: &Case) -> bool {
     case.variant.contains("cached")
+}
+
+/// Whether there are positions that tables have no row for.
+fn has_angles(case: &Case) -> bool {
+    !is_cached(case) || case.variant == "cached-beyond"
 }
 
 fn is_interleaved(case: &Case) -> bool {
@@ -135,7 +152,7 @@ fn turns<'a>(
     position: f64,
     angle: fn(f64, usize, &Line) -> f64,
 ) -> Vec<(Number<'a>, Number<'a>)> {
-    if is_cached(line.case()) {
+    if is_cached(line.case()) && position < CACHED as f64 {
         return line.half(2, position as usize).into_iter().zip(line.half(3, position as usize)).collect();
     }
     (0..line.len() / 2).map(|i| turn(line, angle(position, i, line))).collect()
@@ -197,5 +214,5 @@ const fn mutant(name: &'static str, formula: rowwise::Formula) -> Mutant {
 
 /// A wrong angle, where angles are computed.
 const fn of_angle(name: &'static str, formula: rowwise::Formula) -> Mutant {
-    Mutant { of: |case| !is_cached(case), ..mutant(name, formula) }
+    Mutant { of: has_angles, ..mutant(name, formula) }
 }

@@ -1,5 +1,6 @@
 //! Angles looked up: one row of the tables for all heads of a position.
 
+use super::plain::turn;
 use super::{Heads, Pair, Tables, turned};
 use crate::{Cpu, Scalar};
 
@@ -27,7 +28,37 @@ pub fn rope_cached<T: Scalar>(
     }
 }
 
-/// The same, each pair where it lies.
+/// The same, with angles of position · base^(−2i/dim) for positions that the tables have no row for.
+///
+/// ```
+/// use roofline_cpu::{Cpu, rope::{Heads, Layout, rope_cached_beyond}};
+///
+/// let (mut y, x) = ([0.0; 4], [1.0, 0.0, 1.0, 0.0]);
+/// let shape = Heads { seq: 2, heads: 1, dim: 2, layout: Layout::Half };
+/// rope_cached_beyond(&Cpu::serial(), &x, &[1, 2], [&[1.0, 0.0], &[0.0, 1.0]], &mut y, shape, 10000.0);
+/// assert_eq!(y, [0.0, 1.0, 2f64.cos(), 2f64.sin()]);
+/// ```
+pub fn rope_cached_beyond<T: Scalar>(
+    _cpu: &Cpu,
+    x: &[T],
+    positions: &[i32],
+    tables: Tables<'_, T::Wide>,
+    y: &mut [T],
+    shape: Heads,
+    base: f64,
+) {
+    shape.check(x.len(), positions.len(), y.len());
+    for pair @ Pair { at, a, b, .. } in shape.pairs() {
+        let has_row = (positions[at] as usize + 1) * (shape.dim / 2) <= tables[0].len();
+        let cos_sin = match has_row {
+            true => looked_up(pair, positions, tables, shape),
+            false => turn::<T>(pair, positions, shape, base),
+        };
+        (y[a], y[b]) = turned(x[a], x[b], cos_sin);
+    }
+}
+
+/// The same as the first, each pair where it lies.
 ///
 /// ```
 /// use roofline_cpu::{Cpu, rope_cached_in_place, rope::{Heads, Layout}};

@@ -2,7 +2,7 @@
 //!
 //! The pairs are (i, i + dim/2), or (2i, 2i + 1) in the forms called `interleaved`. The angle is
 //! position · base^(−2i/dim), computed in f64; the `cached` forms look its cosine and sine up in tables. The
-//! `in-place` forms overwrite what they turn.
+//! `in-place` forms overwrite what they turn, and `cached-beyond` computes the angles of positions that the tables have no row for.
 
 pub mod cached;
 pub mod parallel;
@@ -11,7 +11,7 @@ pub mod plain;
 use crate::bind::floats;
 use crate::catalog::{Implementation, Launch};
 use crate::{Args, Cpu, Datum, Mismatch, Scalar};
-pub use cached::{rope_cached, rope_cached_in_place};
+pub use cached::{rope_cached, rope_cached_beyond, rope_cached_in_place};
 pub use plain::{rope, rope_in_place};
 
 /// The rungs, from the plain one up.
@@ -53,6 +53,11 @@ pub const LADDER: &[Implementation] = &[
         kernels: floats!(prepare_cached, Layout::Interleaved, parallel::rope_cached),
         ..PARALLEL.form("rope.interleaved-cached")
     },
+    Implementation::plain(
+        "rope.cached-beyond",
+        floats!(prepare_beyond, Layout::Half, cached::rope_cached_beyond),
+    )
+    .params(&["base", "angle-bits"]),
 ];
 
 /// All threads, of the form without tables.
@@ -133,6 +138,7 @@ type Rope<T> = fn(&Cpu, &[T], &[i32], &mut [T], Heads, f64);
 /// Tables of cosines and sines, each \[positions, dim/2\].
 pub type Tables<'a, W> = [&'a [W]; 2];
 type Cached<T> = fn(&Cpu, &[T], &[i32], Tables<'_, <T as Scalar>::Wide>, &mut [T], Heads);
+type Beyond<T> = fn(&Cpu, &[T], &[i32], Tables<'_, <T as Scalar>::Wide>, &mut [T], Heads, f64);
 type CachedInPlace<T> = fn(&Cpu, &mut [T], &[i32], Tables<'_, <T as Scalar>::Wide>, Heads);
 
 fn prepare<'a, T: Datum>(
@@ -154,6 +160,17 @@ fn prepare_cached<'a, T: Scalar<Wide: Datum>>(
     let (cos, sin) = (args.take("cos")?, args.take("sin")?);
     let shape = Heads::of(&args, layout)?;
     Ok(Launch::new(move |cpu| kernel(cpu, &x, &positions, [&cos, &sin], &mut y, shape)))
+}
+
+fn prepare_beyond<'a, T: Scalar<Wide: Datum>>(
+    mut args: Args<'a>,
+    layout: Layout,
+    kernel: Beyond<T>,
+) -> Result<Launch<'a>, Mismatch> {
+    let (x, positions, mut y) = (args.take("x")?, args.take("positions")?, args.take_out("y")?);
+    let (cos, sin, base) = (args.take("cos")?, args.take("sin")?, args.value("base")?);
+    let shape = Heads::of(&args, layout)?;
+    Ok(Launch::new(move |cpu| kernel(cpu, &x, &positions, [&cos, &sin], &mut y, shape, base)))
 }
 
 fn prepare_in_place<'a, T: Datum>(

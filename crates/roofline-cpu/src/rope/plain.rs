@@ -37,7 +37,12 @@ pub fn rope_in_place<T: Scalar>(_cpu: &Cpu, y: &mut [T], positions: &[i32], shap
     }
 }
 
-fn turn<T: Scalar>(Pair { at, i, .. }: Pair, positions: &[i32], shape: Heads, base: f64) -> [T::Wide; 2] {
+pub(super) fn turn<T: Scalar>(
+    Pair { at, i, .. }: Pair,
+    positions: &[i32],
+    shape: Heads,
+    base: f64,
+) -> [T::Wide; 2] {
     let angle = f64::from(positions[at]) * base.powf(-2.0 * i as f64 / shape.dim as f64);
     [T::Wide::of(angle.cos()), T::Wide::of(angle.sin())]
 }
