@@ -149,6 +149,9 @@ fn draw_case(operation: &'static Operation, form: &Case, draws: &mut Draws) -> C
 /// The default as often as not, else an end of what is legal, or whole steps and halves from the low one.
 fn draw_param(param: &Param, draws: &mut Draws) -> f64 {
     let (low, high) = param.range;
+    if !param.words.is_empty() {
+        return draws.below(param.words.len() as u64) as f64;
+    }
     match draws.below(8) {
         0 => low,
         1 => high,

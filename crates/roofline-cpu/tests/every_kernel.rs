@@ -247,6 +247,9 @@ fn cases(operation: &str, precision: &str) -> Vec<Case> {
 
 /// Another value of a parameter than its default.
 fn other(param: &Param) -> f64 {
+    if !param.words.is_empty() {
+        return 1.0;
+    }
     (param.default + param.range.1.min(100.0 * param.default.abs() + 1.0)) / 2.0
 }
 

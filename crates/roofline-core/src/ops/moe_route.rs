@@ -22,7 +22,7 @@ pub const OPERATION: Operation = Operation {
         Axis::new("experts", "experts to choose among"),
         Axis::new("top", "experts of a token"),
     ],
-    legal: "experts > top, top >= 1, experts <= 2147483647",
+    legal: "experts >= top, top >= 1, experts <= 2147483647",
     fills: Fill::FINITE,
     tensors: |case| {
         let [rows, experts, top] = sizes(case);
@@ -40,13 +40,13 @@ pub const OPERATION: Operation = Operation {
     },
     judged: Judged::Property(Property { check, example: |problem| routed(problem, RIGHT) }),
     mutants: &[
-        mutant("shares not divided by their sum", |problem| {
-            routed(problem, How { over: |powers, _| powers.iter().sum(), ..RIGHT })
+        mutant("exponentials not divided by their sum", |problem| {
+            routed(problem, How { over: |_| 1.0, ..RIGHT })
         }),
         mutant("experts counted from 1", |problem| {
             routed(problem, How { named: |at, experts| (at + 1) % experts, ..RIGHT })
         }),
-        mutant("the largest left out", |problem| routed(problem, How { first: 1, ..RIGHT })),
+        mutant("the largest after all others", |problem| routed(problem, How { first: 1, ..RIGHT })),
         mutant("the smallest in place of the largest", |problem| {
             routed(problem, How { rank: |x| -x, ..RIGHT })
         }),
@@ -65,17 +65,17 @@ const LIMIT: f64 = 30.0;
 /// How a kernel goes about it: what mutants change.
 #[derive(Clone, Copy)]
 struct How {
-    /// Places that are passed over.
+    /// The place that it begins with.
     first: usize,
     /// What experts are sorted by.
     rank: fn(f64) -> f64,
     /// What an expert is called, of so many.
     named: fn(usize, usize) -> usize,
-    /// What weights are divided by: of the powers of all, and those of the chosen.
-    over: fn(&[f64], &[f64]) -> f64,
+    /// What weights are divided by, of the powers of the chosen.
+    over: fn(&[f64]) -> f64,
 }
 
-const RIGHT: How = How { first: 0, rank: |x| x, named: |at, _| at, over: |_, chosen| chosen.iter().sum() };
+const RIGHT: How = How { first: 0, rank: |x| x, named: |at, _| at, over: |chosen| chosen.iter().sum() };
 
 fn sizes(case: &Case) -> [usize; 3] {
     ["rows", "experts", "top"].map(|axis| case.axis(axis))
@@ -89,9 +89,10 @@ fn routed(problem: &Problem, how: How) -> Vec<Vec<f64>> {
         let powers: Vec<f64> = x.iter().map(|x| (x - most).exp()).collect();
         let mut falling: Vec<usize> = (0..experts).collect();
         falling.sort_by(|one, other| (how.rank)(x[*other]).total_cmp(&(how.rank)(x[*one])));
-        let places = falling[how.first..][..top].to_vec();
+        falling.rotate_left(how.first % experts);
+        let places = falling[..top].to_vec();
         let chosen: Vec<f64> = places.iter().map(|at| powers[*at]).collect();
-        let over = (how.over)(&powers, &chosen);
+        let over = (how.over)(&chosen);
         chosen.into_iter().zip(places).map(move |(power, at)| (power / over, (how.named)(at, experts) as f64))
     };
     let (w, at) = (0..rows).flat_map(of_row).unzip();
@@ -150,4 +151,41 @@ fn fault(problem: &Problem, outputs: &[View], row: usize) -> Option<String> {
 
 const fn mutant(name: &'static str, outputs: fn(&Problem) -> Vec<Vec<f64>>) -> Mutant {
     Mutant { name, fill: Fill::Normal, of: |_| true, wrong: Wrong::Outputs(outputs) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(dtype: Dtype, values: &[f64]) -> Vec<u8> {
+        let mut bytes = vec![0; values.len() * dtype.size()];
+        values.iter().enumerate().for_each(|(i, value)| dtype.write(&mut bytes, i, *value));
+        bytes
+    }
+
+    /// A token of four experts, of which two are alike: either is right, and weights are those of the chosen.
+    #[test]
+    fn ties_are_either_and_shares_are_those_of_the_chosen() {
+        let case: Case = "moe-route/f64/rows=1,experts=4,top=2".parse().unwrap();
+        let x = bytes(Dtype::F64, &[1.0, 3.0, 2.0, 2.0]);
+        let inputs = vec![View { dtype: Dtype::F64, bytes: &x }];
+        let problem = Problem { case: &case, fill: Fill::Uniform, inputs };
+        let verdict = |w: [f64; 2], at: [f64; 2]| {
+            let (w, at) = (bytes(Dtype::F64, &w), bytes(Dtype::I32, &at));
+            let outputs = [View { dtype: Dtype::F64, bytes: &w }, View { dtype: Dtype::I32, bytes: &at }];
+            check(&problem, &outputs).err().unwrap_or_default()
+        };
+        let share = 1.0 / (1.0 + (-1.0f64).exp());
+        let (right, all) = ([share, 1.0 - share], 1.0 + 2.0 * (-1.0f64).exp() + (-2.0f64).exp());
+        assert_eq!([verdict(right, [1.0, 2.0]), verdict(right, [1.0, 3.0])], ["", ""]);
+        for (w, at, why) in [
+            (right, [1.0, 0.0], "0 is chosen and 2 is not"),
+            (right, [2.0, 1.0], "2 comes before 1"),
+            (right, [1.0, 1.0], "twice"),
+            (right, [1.0, 4.0], "no expert"),
+            ([1.0 / all, (-1.0f64).exp() / all], [1.0, 2.0], "a weight is"),
+        ] {
+            assert!(verdict(w, at).contains(why), "{}", verdict(w, at));
+        }
+    }
 }
