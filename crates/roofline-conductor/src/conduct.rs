@@ -7,7 +7,7 @@ use crate::plan::{Plan, PlannedCase};
 use crate::rounds::{Contest, Effort, MOST_SIZED, Start};
 use crate::stage::{Options, Stage, cores_for};
 use crate::sys::signals;
-use crate::{gate, proof, references};
+use crate::{gate, proof, references, standings};
 use roofline_core::case::{Cache, Case, Device};
 use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::definition::definition;
@@ -190,7 +190,7 @@ impl Run<'_> {
             if lanes.iter().any(Lane::turned_fast) {
                 gate::pass(stage, &planned.case, &mut lanes, &Lane::turned_fast)?;
                 proof::prove_all(stage, &mut lanes, &mut instance, Lane::turned_fast)?;
-                lanes.iter_mut().filter(|lane| lane.turned_fast()).for_each(|lane| lane.missed = false);
+                lanes.iter_mut().filter(|lane| lane.turned_fast()).for_each(|lane| lane.missed.clear());
             }
             if stage.options.budget.is_some() {
                 match Contest::start(stage, planned, lanes, &mut instance, past)? {
@@ -242,6 +242,7 @@ impl Run<'_> {
             return Err(Stop::Interrupted);
         }
         lane.is_recorded = true;
+        standings::note(&planned.case, lane);
         let rounds = demand_held(lane, self.stage.options).then_some(rounds).flatten();
         let stamp = self.observer.stamp();
         let record = record(planned, lane, rounds, self.stage.options, self.facts, stamp);

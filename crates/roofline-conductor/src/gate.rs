@@ -126,7 +126,10 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
         lane.is_live() && !lane.is_probe() && takes_part(lane) && lane.condition.ground() == *ground
     };
     // Whoever is slow sits out, and makes up for it should that change.
-    lanes.iter_mut().filter(|lane| takes_part(lane) && lane.is_slow()).for_each(|lane| lane.missed = true);
+    for lane in lanes.iter_mut().filter(|lane| takes_part(lane) && lane.is_slow()) {
+        lane.missed.extend([Check::Guards, Check::Families, Check::LateWrites]);
+        lane.missed.extend((shape.sizes != case.sizes).then_some(Check::OtherShapes));
+    }
     let in_trial = |lane: &Lane| takes_part(lane) && !lane.is_slow();
     for lane in lanes.iter_mut().filter(|lane| in_trial(lane)) {
         let prepared =
@@ -180,8 +183,9 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
             let is_first = number == 0;
             let own = exam.of_lane(lane, shape);
             let exam = own.as_ref().unwrap_or(&exam);
-            let sat =
-                lane.attempt(stage, &place, |lane, stage| sit(stage, lane, &instance, exam, is_first))?;
+            let sat = lane.attempt(stage, &place, |lane, stage| {
+                lane.fairly(stage, |lane, stage| sit(stage, lane, &instance, exam, is_first))
+            })?;
             if sat.is_none() {
                 seen_on(lane, shape, placement, *fill, seed);
                 cause::tell(stage, case, shape, lane)?;
@@ -345,7 +349,9 @@ fn sit(
     lane.settle(judgement)?;
     let hash = instance.hash_outputs();
     check_memory(stage, instance, exam)?;
-    lane.missed |= is_first && lane.is_slow();
+    if is_first && lane.is_slow() {
+        lane.missed.insert(Check::LateWrites);
+    }
     if !is_first || lane.is_slow() {
         return Ok(());
     }

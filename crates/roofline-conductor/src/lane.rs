@@ -13,7 +13,7 @@ use roofline_core::protocol::{Ask, Done, Launched, Prepare, Prepared};
 use roofline_core::record::{Before, Course, Ended, Evidence, Gate, Sample, Status};
 use roofline_core::turn::{Account, Taken};
 use roofline_core::units::{Bytes, Seconds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// A launch that takes longer than this is not repeated for the gate.
@@ -41,9 +41,9 @@ pub struct Lane {
     /// Of the case's mathematics.
     pub definition: Option<String>,
     pub runner_version: String,
-    /// Seconds of each launch so far, and whether it sat out a part of the gate because of them.
+    /// Seconds of each launch so far, and the checks that it sat out in part because of them.
     launch_times: Vec<f64>,
-    pub missed: bool,
+    pub missed: BTreeSet<Check>,
     /// Time of one launch, as the proof saw it.
     pub speed: Option<Duration>,
     /// How its visits are asked for.
@@ -66,6 +66,8 @@ pub struct Lane {
     pub disturbances: u32,
     /// Visits that took more CPU time than their cores have.
     pub overruns: u32,
+    /// Sets after which its process did not come to rest.
+    pub unrests: u32,
     /// Time that its pairs have taken, with what it took to set them up.
     pub spent: Duration,
     /// What was taken from it meanwhile.
@@ -94,7 +96,7 @@ impl Lane {
             definition: None,
             runner_version: String::new(),
             launch_times: Vec::new(),
-            missed: false,
+            missed: BTreeSet::new(),
             speed: None,
             course: None,
             to_hub: Vec::new(),
@@ -107,6 +109,7 @@ impl Lane {
             judging: Duration::ZERO,
             disturbances: 0,
             overruns: 0,
+            unrests: 0,
             spent: Duration::ZERO,
             taken: Taken::default(),
             ended: None,
@@ -142,7 +145,8 @@ impl Lane {
         }
     }
 
-    /// Every check of a row that came through, and what it was worth.
+    /// Every check of a row that came through, and what it was worth. What a row that did not has failed at is its
+    /// reason; what came after that was not made.
     pub fn checks(&self) -> Vec<Checked> {
         let checked = |check: &Check| {
             let (standing, why) =
@@ -167,7 +171,7 @@ impl Lane {
 
     /// Whether it sat out a part of the gate as slow, and is not.
     pub fn turned_fast(&self) -> bool {
-        self.missed && !self.is_slow()
+        !self.missed.is_empty() && !self.is_slow()
     }
 
     /// Takes down how long some launches took, the first of them for all.
@@ -233,6 +237,29 @@ impl Lane {
                 Ok(None)
             }
             Err(other) => Err(other),
+        }
+    }
+
+    /// Takes a step that judges its output, and again while all other processes are stopped if that is wrong and another
+    /// worked meanwhile, who may have written it: nothing of one row's fault in another's verdict.
+    pub fn fairly(
+        &mut self,
+        stage: &mut Stage,
+        mut step: impl FnMut(&mut Lane, &mut Stage) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let (others, gate) = (stage.clocks_of_others(&self.seat), self.gate.clone());
+        match step(self, stage) {
+            Err(Stop::Row(failure))
+                if failure.status == Status::Wrong
+                    && !stage.moved(&self.seat, &others, Duration::ZERO).is_empty() =>
+            {
+                self.gate = gate;
+                stage.stop_others(&self.seat, true);
+                let again = step(self, stage);
+                stage.stop_others(&self.seat, false);
+                again
+            }
+            outcome => outcome,
         }
     }
 

@@ -34,6 +34,7 @@ pub mod session;
 mod shape;
 mod shapes;
 pub mod stage;
+mod standings;
 pub mod sys;
 mod timing;
 mod visit;

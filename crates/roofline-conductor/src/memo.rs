@@ -11,7 +11,7 @@ use crate::lane::Lane;
 use crate::marks::{Asked, Marks};
 use crate::shape::Shape;
 use crate::stage::Stage;
-use crate::{pilot, timing, visit};
+use crate::{pilot, visit};
 use roofline_core::case::Device;
 use roofline_core::fill::Fill;
 use roofline_core::philox::Draws;
@@ -80,7 +80,6 @@ fn rewritten(
         false => Asked::by(visit::judging_lot(stage, lane, seen.wall)),
     };
     let seen = visit::settle(stage, lane, instance, seen, &marks, asked)?;
-    timing::check_cores(stage, lane, &instance.case, &seen)?;
     let is_cpu = instance.case.device == Device::Cpu;
     let time = if is_cpu { seen.cpu.as_secs_f64() } else { seen.claimed_total() };
     Ok(Some(time).filter(|_| passes > 0))

@@ -29,7 +29,7 @@ const MORE_VISITS: u32 = 2;
 const LONG_ENOUGH: Duration = Duration::from_millis(50);
 /// How long a process must use no CPU time to count as quiet: when its tensors are taken away, and once when it
 /// is proved.
-const SHORT_REST: Duration = Duration::from_micros(200);
+pub const SHORT_REST: Duration = Duration::from_micros(200);
 const LONG_REST: Duration = Duration::from_millis(5);
 /// Visits of about this length are held against those of twice as many launches; so many, in no more time.
 const CORROBORATED: Duration = Duration::from_millis(1);
@@ -80,8 +80,11 @@ fn judge_all(
     instance: &Instance,
     takes_part: &dyn Fn(&&mut Lane) -> bool,
 ) -> Result<(), Stop> {
-    let mut judged: Vec<&mut Lane> =
-        lanes.iter_mut().filter(takes_part).filter(|lane| !lane.is_slow() && !lane.is_probe()).collect();
+    let (slow, mut judged): (Vec<&mut Lane>, Vec<&mut Lane>) =
+        lanes.iter_mut().filter(takes_part).filter(|lane| !lane.is_probe()).partition(|lane| lane.is_slow());
+    for lane in slow {
+        lane.missed.insert(Check::AfterTiming);
+    }
     if judged.is_empty() {
         return Ok(());
     }
@@ -95,7 +98,9 @@ fn judge_all(
     for lane in &mut judged {
         let own = exam.of_lane(lane, &instance.case);
         let exam = own.as_ref().unwrap_or(&exam);
-        lane.attempt(stage, place, |lane, stage| judged_launch(stage, lane, instance, exam))?;
+        lane.attempt(stage, place, |lane, stage| {
+            lane.fairly(stage, |lane, stage| judged_launch(stage, lane, instance, exam))
+        })?;
     }
     Ok(())
 }
@@ -159,6 +164,9 @@ fn corroborate(
     let affordable =
         LONGEST_CORROBORATION.as_secs_f64() / (3.0 * f64::from(shape.batch) * speed.as_secs_f64());
     let pairs = (affordable as usize).min(MOST_PAIRS);
+    if pairs == 0 {
+        lane.weaker(Check::WallClock, "a launch is too long for visits of twice as many");
+    }
     let cpu_tells = instance.case.device == Device::Cpu && lane.evidence.threads <= 1;
     // Whoever lies does so every time; a busy machine disturbs now and then.
     let mut doubt = None;

@@ -240,6 +240,14 @@ impl<'p> Contest<'p> {
                 lane.attempt(stage, &place, |lane, stage| lane.release(stage))?;
             }
         }
+        // As after the proof: what a process does besides answering shows at the latest now.
+        for index in &order {
+            let lane = &mut self.lanes[*index];
+            if lane.is_live() && !lane.is_probe() {
+                let case = &self.planned.case;
+                lane.attempt(stage, &place, |lane, stage| Ok(timing::check_rest(stage, lane, case)?))?;
+            }
+        }
         for index in order {
             self.keep(stage, index);
         }
@@ -248,13 +256,12 @@ impl<'p> Contest<'p> {
         Ok(())
     }
 
-    /// How visits are asked for when a lane's own are meant: the hub is asked as its first row is.
+    /// How visits are asked for when a lane's own are meant: the hub is asked as the first row is that is still there.
     fn own_shape(&self, index: usize) -> Shape {
-        let asked = if index == self.setting.hub {
-            (0..self.planned.rows.len()).find(|row| *row != index && self.lanes[*row].course.is_some())
-        } else {
-            None
-        };
+        let others = (0..self.planned.rows.len())
+            .filter(|row| *row != index && self.lanes[*row].course.is_some())
+            .min_by_key(|row| !self.is_open(*row));
+        let asked = others.filter(|_| index == self.setting.hub);
         shape_of(&self.lanes[asked.unwrap_or(index)])
     }
 
@@ -350,7 +357,7 @@ impl<'p> Contest<'p> {
                 return Ok(());
             }
             let shape = if is_new { Shape::ONE } else { more };
-            if !self.visit(stage, instance, *side, shape, is_new || !renews)? {
+            if !self.visit(stage, instance, (*side, index), shape, is_new || !renews)? {
                 return Ok(());
             }
         }
@@ -400,12 +407,13 @@ impl<'p> Contest<'p> {
         slower <= LONGEST_DOUBLED && self.lanes[index].course.is_some_and(|course| course.kind != Kind::Cold)
     }
 
-    /// One visit, whose times may count; false when the lane failed. A probe computes nothing that could be judged.
+    /// One visit to a lane in the pair of a row, whose times may count; false when the lane failed. A probe computes
+    /// nothing that could be judged.
     fn visit(
         &mut self,
         stage: &mut Stage,
         instance: &mut Instance,
-        index: usize,
+        (index, row): (usize, usize),
         shape: Shape,
         is_counted: bool,
     ) -> Result<bool, Stop> {
@@ -420,9 +428,8 @@ impl<'p> Contest<'p> {
             let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
             let before = is_audited.then(|| Usage::of(pid));
             let seen = visit::take(stage, lane, instance, shape)?;
-            match before {
-                Some(before) => timing::audit(stage, lane, case, &before, &seen)?,
-                None => timing::check_cores(stage, lane, case, &seen)?,
+            if let Some(before) = before {
+                timing::audit(stage, lane, case, &before, &seen)?;
             }
             // Drawn when the answer is there: who knows when it is looked at behaves then.
             if !lane.is_probe() && stage.draws.below(AUDITED) == 0 {
@@ -436,16 +443,23 @@ impl<'p> Contest<'p> {
             self.blame(stage, &seen.disturbed_by)?;
             return Ok(true);
         }
-        let (base, renews) = (self.own_shape(index), self.lanes[index].renews);
+        let is_new = is_counted && self.lanes[row].renews;
+        let own = shape_of(&self.lanes[row]);
         let found = &mut self.now[index];
         found.is_audited = true;
-        match shape {
-            _ if shape == base => found.account.plain.push(seen.clocked()),
-            _ if shape == base.doubled() => found.account.doubled.push(seen.clocked()),
-            _ if shape == base.multiplied() => found.account.many.push(seen.clocked()),
-            _ if is_counted && renews => found.account.renewed.push(seen.clocked()),
-            _ => {}
-        }
+        // A hub has as many shapes as rows have: what it says in one of them vouches for no other.
+        let (base, account) = match index == row {
+            true => (own, &mut found.account),
+            false if is_new => (Shape::ONE, found.account.beside(Shape::ONE.key())),
+            false => (own, found.account.beside(own.key())),
+        };
+        let visits = match shape {
+            _ if shape == base => &mut account.plain,
+            _ if is_new => &mut account.renewed,
+            _ if shape == base.doubled() => &mut account.doubled,
+            _ => &mut account.many,
+        };
+        visits.push(seen.clocked());
         found.account.copies.extend(seen.copy_each(case));
         found.visits += 1;
         if !is_counted {

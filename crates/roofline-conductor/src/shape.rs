@@ -49,9 +49,20 @@ impl Shape {
         self.warmup.saturating_add(self.timed())
     }
 
+    /// As accounts keep it.
+    pub fn key(self) -> (u32, u32, u32) {
+        (self.warmup, self.samples, self.batch)
+    }
+
     pub fn ask(self) -> Ask {
         let Shape { warmup, samples, batch } = self;
         Ask::Visit { warmup, samples, batch }
+    }
+}
+
+impl From<(u32, u32, u32)> for Shape {
+    fn from((warmup, samples, batch): (u32, u32, u32)) -> Shape {
+        Shape { warmup, samples, batch }
     }
 }
 

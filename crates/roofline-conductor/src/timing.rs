@@ -5,6 +5,7 @@ use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::lane::Lane;
 use crate::machine;
+use crate::proof;
 use crate::session::Session;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
@@ -26,6 +27,9 @@ const CPU_SLACK: Duration = Duration::from_micros(100);
 /// Visits that may take more, however few or many there are: one in so many changes no median.
 const MOST_OVERRUNS: u32 = 2;
 const RARE: u32 = 20;
+
+/// Sets after which a process may not come to rest.
+const MOST_UNRESTS: u32 = 1;
 
 pub fn check_float_mode(stage: &Stage, changed: bool) -> Result<(), Stop> {
     if changed && stage.options.checks.on(Check::FloatMode) {
@@ -90,7 +94,6 @@ pub fn audit(
     let working = audit::threads_at_work(&spent, seen.wall);
     lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
-    check_cores(stage, lane, case, seen)?;
     Ok(check_company(stage, lane, case)?)
 }
 
@@ -168,6 +171,15 @@ pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<()
         }
         before = now;
     }
+}
+
+/// Refuses a process that works on after a set, in which nobody has asked it to, or has left others working; a host that
+/// stops a machine may make one set look so.
+pub fn check_rest(stage: &Stage, lane: &mut Lane, case: &Case) -> Result<(), Failure> {
+    check_company(stage, lane, case)?;
+    let rested = wait_until_quiet(stage, lane, proof::SHORT_REST);
+    lane.unrests += u32::from(rested.is_err());
+    if lane.unrests > MOST_UNRESTS { rested } else { Ok(()) }
 }
 
 /// Waits until a pool that still spins after its answer has gone to sleep: tens of microseconds for

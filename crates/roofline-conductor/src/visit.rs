@@ -8,10 +8,10 @@ use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::marks::{self, Asked, Marks};
-use crate::pilot;
 use crate::shape::Shape;
 use crate::stage::{Seat, Stage};
 use crate::sys::process::cpu_time;
+use crate::{pilot, timing};
 use roofline_core::case::Case;
 use roofline_core::judge::Judgement;
 use roofline_core::protocol::{OutputMode, Visited};
@@ -151,7 +151,7 @@ pub fn converse(
     let span = before.elapsed();
     let [delayed, held_up] = stage.waiting(&lane.seat);
     let (delayed, held_up) = (delayed.saturating_sub(waiting[0]), held_up.saturating_sub(waiting[1]));
-    crate::timing::check_float_mode(stage, visited.float_mode_changed)?;
+    timing::check_float_mode(stage, visited.float_mode_changed)?;
     lane.gate.visits = lane.gate.visits.saturating_add(1);
     lane.took(shape.launches(), wall);
     let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
@@ -178,7 +178,7 @@ pub fn judging_lot(stage: &mut Stage, lane: &Lane, visit: Duration) -> bool {
     stage.draws.below(1 << 20) as f64 <= f64::from(1 << 20) * affordable.clamp(RAREST_JUDGEMENT, 1.0)
 }
 
-/// Judges a visit that is over: what was not written at all, and what is asked.
+/// Judges a visit that is over: what was not written at all, what is asked, and what it took of the machine.
 pub fn settle(
     stage: &mut Stage,
     lane: &mut Lane,
@@ -187,7 +187,8 @@ pub fn settle(
     marks: &Marks,
     asked: Asked,
 ) -> Result<Seen, Stop> {
-    if lane.is_probe() || seen.shape.launches() == 0 {
+    if lane.is_probe() {
+        timing::check_cores(stage, lane, &instance.case, &seen)?;
         return Ok(seen);
     }
     let outcome = look(stage, lane, instance, marks, asked);
@@ -202,6 +203,7 @@ pub fn settle(
     if let Some(judgement) = outcome? {
         lane.settle(judgement)?;
     }
+    timing::check_cores(stage, lane, &instance.case, &seen)?;
     Ok(seen)
 }
 

@@ -21,7 +21,7 @@ use crate::lane::Lane;
 use crate::marks::{Asked, Marks};
 use crate::shape::Shape;
 use crate::stage::Stage;
-use crate::{gate, pilot, timing, visit};
+use crate::{gate, pilot, visit};
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
 use roofline_core::judge;
@@ -264,7 +264,6 @@ pub fn watch(
     });
     drop(pinned);
     let seen = visit::settle(stage, lane, instance, seen?, &marks, Asked::Changing)?;
-    timing::check_cores(stage, lane, &instance.case, &seen)?;
     for element in &mut elements {
         let got = instance.output_value(element.spot);
         element.seen += u64::from(element.shows(got, loosen).is_some());

@@ -102,6 +102,17 @@ pub struct Account {
     /// ln(time with new values everywhere / time with the same values written again).
     pub memos: Vec<f64>,
     pub watched: Vec<Watched>,
+    /// Of a hub: its visits beside other rows, which are asked for as theirs are.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
+}
+
+/// Visits of a hub that were asked for in one shape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// Launches that are not timed, samples, and launches of a sample.
+    pub shape: (u32, u32, u32),
+    pub account: Account,
 }
 
 impl Account {
@@ -117,6 +128,19 @@ impl Account {
         self.copies.extend_from_slice(&other.copies);
         self.memos.extend_from_slice(&other.memos);
         self.watched.extend_from_slice(&other.watched);
+        for Beside { shape, account } in &other.beside {
+            self.beside(*shape).add(account);
+        }
+    }
+
+    /// The part of it that holds visits of a shape beside other rows.
+    pub fn beside(&mut self, shape: (u32, u32, u32)) -> &mut Account {
+        let known = self.beside.iter().position(|beside| beside.shape == shape);
+        let at = known.unwrap_or_else(|| {
+            self.beside.push(Beside { shape, account: Account::default() });
+            self.beside.len() - 1
+        });
+        &mut self.beside[at].account
     }
 
     /// How the claims for visits of more launches compare with the others of the same set.
@@ -169,6 +193,23 @@ pub struct Watched {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn visits_beside_rows_add_up_by_their_shape() {
+        let visit = Clocked { claimed: 1.0, computed: 1.0, wall: 0.0, cpu: 0.0, delayed: 0.0, waited: 0.0 };
+        let mut all = Account::default();
+        for shape in [(0, 1, 1), (4, 9, 2), (0, 1, 1)] {
+            let mut set = Account::default();
+            set.beside(shape).plain.push(visit);
+            set.beside(shape).doubled.push(Clocked { computed: 2.0, ..visit });
+            all.add(&set);
+        }
+        assert_eq!(all.beside.len(), 2);
+        let of = all.beside((0, 1, 1));
+        assert_eq!((of.plain.len(), of.doubled.len()), (2, 2));
+        assert_eq!(of.among_twice, [2.0_f64.ln(); 2]);
+        assert!(all.plain.is_empty());
+    }
 
     #[test]
     fn a_stolen_tick_counts_for_the_time_of_all_sets() {

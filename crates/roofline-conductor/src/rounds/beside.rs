@@ -25,8 +25,11 @@ impl Contest<'_> {
         }
         pilot::flush_if_cold(instance);
         let tick = Duration::from_millis(50);
-        let seen = lane
-            .attempt(stage, &place, |lane, stage| visit::converse(stage, lane, Shape::EMPTY, tick, || {}))?;
+        let seen = lane.attempt(stage, &place, |lane, stage| {
+            let seen = visit::converse(stage, lane, Shape::EMPTY, tick, || {})?;
+            timing::check_cores(stage, lane, &instance.case, &seen)?;
+            Ok(seen)
+        })?;
         self.now[index].account.empty.extend(seen.as_ref().map(Seen::clocked));
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::Contest;
 use crate::checks::Check;
-use crate::failure::{Failure, Stop};
+use crate::failure::Stop;
 use crate::gate::{self, Exam};
 use crate::instance::Instance;
 use crate::lane::Lane;
@@ -10,7 +10,6 @@ use crate::shape::Shape;
 use crate::stage::Stage;
 use crate::{marks, pilot, timing, visit};
 use roofline_core::fill::Fill;
-use roofline_core::judge::Judgement;
 use roofline_core::philox::Draws;
 use std::time::{Duration, Instant};
 
@@ -106,24 +105,20 @@ impl Contest<'_> {
         for (index, shape) in order.iter().zip(shapes) {
             let lane = &mut self.lanes[*index];
             let takes = !(lane.condition.finite && fill == Fill::Nonfinite);
-            if !lane.is_live() || lane.is_probe() || lane.is_slow() || !takes {
+            if !lane.is_live() || lane.is_probe() || !takes {
+                continue;
+            }
+            if lane.is_slow() {
+                lane.weaker(
+                    Check::JudgedVisits,
+                    "takes over a second a launch: whole outputs are not judged",
+                );
                 continue;
             }
             let own = exam.of_lane(lane, &self.planned.case);
             let exam = own.as_ref().unwrap_or(&exam);
             lane.attempt(stage, &place, |lane, stage| {
-                let others = stage.clocks_of_others(&lane.seat);
-                let mut outcome = judge_once(stage, lane, instance, exam, shape)?;
-                let is_wrong =
-                    |outcome: &Result<Judgement, Failure>| !matches!(outcome, Ok(found) if found.failed == 0);
-                // What another's process may have written is no fault of this one: alone, it is right.
-                if is_wrong(&outcome) && !stage.moved(&lane.seat, &others, Duration::ZERO).is_empty() {
-                    stage.stop_others(&lane.seat, true);
-                    let again = judge_once(stage, lane, instance, exam, shape);
-                    stage.stop_others(&lane.seat, false);
-                    outcome = again?;
-                }
-                Ok(lane.settle(outcome?)?)
+                lane.fairly(stage, |lane, stage| judge_once(stage, lane, instance, exam, shape))
             })?;
         }
         Ok(())
@@ -137,7 +132,7 @@ fn judge_once(
     instance: &Instance,
     exam: &Exam,
     shape: Shape,
-) -> Result<Result<Judgement, Failure>, Stop> {
+) -> Result<(), Stop> {
     let poison = instance.draw_poison(lane.gate.visits as usize, &mut lane.draws);
     if stage.options.checks.on(Check::Poison) {
         instance.poison(&poison);
@@ -145,10 +140,12 @@ fn judge_once(
     pilot::flush_if_cold(instance);
     // A thread that is there for one launch is seen while it works, or never.
     let mut strayed = timing::Strayed::new(stage, lane, &instance.case);
-    visit::converse(stage, lane, shape, LOOK, || strayed.look())?;
+    let seen = visit::converse(stage, lane, shape, LOOK, || strayed.look())?;
     strayed.settle()?;
-    let judgement = gate::judge_output(stage, instance, exam, &poison, lane.draws.bits());
-    Ok(judgement.and_then(|judgement| marks::check_canaries(stage, instance).map(|()| judgement)))
+    let judgement = gate::judge_output(stage, instance, exam, &poison, lane.draws.bits())?;
+    marks::check_canaries(stage, instance)?;
+    lane.settle(judgement)?;
+    Ok(timing::check_cores(stage, lane, &instance.case, &seen)?)
 }
 
 #[cfg(test)]

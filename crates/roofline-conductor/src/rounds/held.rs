@@ -1,10 +1,11 @@
 //! The last word on a lane that ended: what all its visits together say of its times.
 
-use super::{Contest, LONG, PILOT_ERROR};
+use super::{Contest, LONG, PILOT_ERROR, shape_of};
 use crate::checks::Check;
 use crate::clocks::{self, Doubt, House, Room};
 use crate::failure::Failure;
 use crate::lane::Lane;
+use crate::shape::Shape;
 use crate::stage::{Options, Stage};
 use crate::watch::{self, Verdict};
 use crate::{memo, timing};
@@ -13,7 +14,9 @@ use roofline_core::decision;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Before, Ended, Grade, Sample, Status};
 use roofline_core::stats::median;
+use roofline_core::turn::Account;
 use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
+use std::iter;
 
 /// Probes measure their own loop too, which takes so many seconds; of launches below a microsecond, what is twice as
 /// fast and saves more than that is still too fast.
@@ -136,20 +139,47 @@ impl Contest<'_> {
     /// The room that the clocks leave to a lane. Claims of outputs that a library makes itself are not held against each
     /// other: those leave the caches sooner among many.
     fn room(&self, index: usize) -> Option<Room> {
-        let lane = &self.lanes[index];
-        let holds_claims = lane.evidence.output == OutputMode::InPlace;
-        clocks::room(&lane.account, self.own_shape(index), self.cpu_tells(index), holds_claims)
+        let own = self.own_shape(index);
+        self.by_shape(index)
+            .iter()
+            .find(|(shape, _)| *shape == own)
+            .and_then(|visits| self.room_of(index, visits))
+    }
+
+    fn room_of(&self, index: usize, (shape, account): &(Shape, Account)) -> Option<Room> {
+        let holds_claims = self.lanes[index].evidence.output == OutputMode::InPlace;
+        clocks::room(account, *shape, self.cpu_tells(index), holds_claims)
+    }
+
+    /// The visits of a lane, apart for each shape that they were asked for in: a hub has those of the rows beside it.
+    fn by_shape(&self, index: usize) -> Vec<(Shape, Account)> {
+        let account = &self.lanes[index].account;
+        let own = (shape_of(&self.lanes[index]), account.clone());
+        let beside = account.beside.iter().map(|beside| {
+            let empty = account.empty.clone();
+            (Shape::from(beside.shape), Account { empty, ..beside.account.clone() })
+        });
+        iter::once(own).chain(beside).filter(|(_, account)| !account.plain.is_empty()).collect()
+    }
+
+    /// The probe of the limit as the visits of a lane meet it: its empty visits, and those that are asked for alike.
+    fn house_of(&self, index: usize) -> Account {
+        let Some((limit, _)) = self.setting.limit else { return Account::default() };
+        let account = &self.lanes[limit].account;
+        let key = shape_of(&self.lanes[index]).key();
+        let alike = account.beside.iter().find(|beside| beside.shape == key);
+        let plain = alike.map_or(&account.plain, |beside| &beside.account.plain);
+        Account { empty: account.empty.clone(), plain: plain.clone(), ..Account::default() }
     }
 
     /// Clocks, copies, memory of content, batches.
     fn clocks(&mut self, stage: &Stage, index: usize) -> Result<(), Failure> {
-        let shape = self.own_shape(index);
-        let (cpu_tells, room) = (self.cpu_tells(index), self.room(index));
-        let beside =
-            self.setting.limit.map(|(limit, _)| self.lanes[limit].account.clone()).unwrap_or_default();
-        let house = House { empty: &beside.empty, visits: &beside.plain };
+        let (cpu_tells, shapes) = (self.cpu_tells(index), self.by_shape(index));
+        let rooms: Vec<Option<Room>> = shapes.iter().map(|visits| self.room_of(index, visits)).collect();
+        let (own_shape, probe) = (self.own_shape(index), self.house_of(index));
+        let house = House { empty: &probe.empty, visits: &probe.plain };
         let lane = &mut self.lanes[index];
-        if !lane.is_live() || lane.is_probe() || lane.account.plain.is_empty() {
+        if !lane.is_live() || lane.is_probe() || shapes.is_empty() {
             return Ok(());
         }
         lane.forget_standings();
@@ -169,33 +199,37 @@ impl Contest<'_> {
         let is_cpu = self.planned.case.device == Device::Cpu;
         let case = &self.planned.case;
         let bytes = (case.operation.tensors)(case).iter().map(|tensor| tensor.bytes()).sum();
-        if let Err(why) = clocks::hold_growth(&lane.account, cpu_tells, bytes, shape.batch)
-            && on(Check::WatchedBatch)
-        {
-            return Err(suspect(why));
-        }
-        if lane.evidence.output == OutputMode::InPlace
-            && on(Check::WallClock)
-            && let Err(why) = clocks::hold_claims(&lane.account, cpu_tells)
-        {
-            return Err(suspect(why));
-        }
         let habits = stage.habits(&lane.seat);
-        match clocks::hold(&lane.account, shape, is_cpu.then_some((habits, house)), cpu_tells) {
-            Ok(held) => {
-                lane.evidence.grade = Grade::Corroborated;
-                lane.evidence.wall_per_launch = held.wall;
-                lane.evidence.cpu_per_launch = held.cpu;
-                lane.evidence.room = room.map(|room| room.now);
-                if let Err(why) = tell_room(lane, room, cpu_tells)
-                    && on(Check::WallClock)
-                {
-                    return Err(suspect(why));
-                }
+        let mut held = Vec::new();
+        for (shape, account) in &shapes {
+            if let Err(why) = clocks::hold_growth(account, cpu_tells, bytes, shape.batch)
+                && on(Check::WatchedBatch)
+            {
+                return Err(suspect(why));
             }
-            Err(Doubt::Slope(why)) if on(Check::WallClock) => return Err(suspect(why)),
-            Err(Doubt::Constant(why)) if on(Check::Unclaimed) => return Err(suspect(why)),
-            Err(_) => {}
+            if lane.evidence.output == OutputMode::InPlace
+                && on(Check::WallClock)
+                && let Err(why) = clocks::hold_claims(account, cpu_tells)
+            {
+                return Err(suspect(why));
+            }
+            match clocks::hold(account, *shape, is_cpu.then_some((habits, house)), cpu_tells) {
+                Ok(shown) => held.push(shown),
+                Err(Doubt::Slope(why)) if on(Check::WallClock) => return Err(suspect(why)),
+                Err(Doubt::Constant(why)) if on(Check::Unclaimed) => return Err(suspect(why)),
+                Err(_) => {}
+            }
+        }
+        // Of several shapes the record shows the first; it says so where all of them are believed.
+        if held.len() == shapes.len() {
+            lane.evidence.grade = Grade::Corroborated;
+            lane.evidence.wall_per_launch = held[0].wall;
+            lane.evidence.cpu_per_launch = held[0].cpu;
+            if let Err(why) = tell_room(lane, &rooms, cpu_tells)
+                && on(Check::WallClock)
+            {
+                return Err(suspect(why));
+            }
         }
         if !is_cpu {
             let why = "tensors are taken to the device and back in every visit";
@@ -241,7 +275,7 @@ impl Contest<'_> {
             lane.weaker(Check::Memos, "too few visits to see a difference of 5 %");
         }
         match watched {
-            Verdict::Nothing if shape.timed() == 1 => {
+            Verdict::Nothing if own_shape.timed() == 1 => {
                 lane.not_applicable(Check::WatchedBatch, "a visit is one launch, and its output is judged");
             }
             Verdict::Nothing => lane.weaker(Check::WatchedBatch, "too few launches could be told apart"),
@@ -294,28 +328,29 @@ fn most_room(lane: &Lane, room: Room) -> f64 {
     if is_long && room.at_best <= most { most } else { MOST_ROOM }
 }
 
-/// Notes the room that the clocks have left to a row; refuses it where that leaves no time. What several threads wait for
-/// nobody knows, and honest ones would be refused on a busy machine: `cpu_tells` where there is one.
-fn tell_room(lane: &mut Lane, room: Option<Room>, cpu_tells: bool) -> Result<(), String> {
+/// Notes the room that the clocks have left to a row, the most of what each shape of its visits leaves; refuses it where
+/// none of them leaves a time. What several threads wait for nobody knows, and honest ones would be refused on a busy
+/// machine: `cpu_tells` where there is one.
+fn tell_room(lane: &mut Lane, rooms: &[Option<Room>], cpu_tells: bool) -> Result<(), String> {
+    let known = || rooms.iter().flatten().copied();
+    let most = known().max_by(|one, other| one.now.total_cmp(&other.now));
+    lane.evidence.room = most.map(|room| room.now);
+    if known().count() < rooms.len() {
+        let why = "launches are too long, too few or too cold for visits of twice as many";
+        lane.weaker(Check::WallClock, why);
+    }
+    let Some(room) = most.filter(|room| room.now > MOST_ROOM || room.in_all > most_room(lane, *room)) else {
+        return Ok(());
+    };
     let stolen = lane.evidence.steal.filter(|stolen| *stolen > 0.01).map_or_else(String::new, |stolen| {
         format!("; the host took {:.0} % of this machine's time", 100.0 * stolen)
     });
-    match room {
-        None => {
-            let why = "launches are too long, too few or too cold for visits of twice as many";
-            lane.weaker(Check::WallClock, why);
-        }
-        Some(room @ Room { now, .. }) if now > MOST_ROOM || room.in_all > most_room(lane, room) => {
-            let more = 100.0 * now / (1.0 - now);
-            let why = format!(
-                "a launch may take {more:.0} % more than it claims, for all that clocks can tell{stolen}"
-            );
-            if now > NO_TIME && cpu_tells {
-                return Err(why);
-            }
-            lane.weaker(Check::WallClock, why);
-        }
-        Some(_) => {}
+    let more = 100.0 * room.now / (1.0 - room.now);
+    let why =
+        format!("a launch may take {more:.0} % more than it claims, for all that clocks can tell{stolen}");
+    if cpu_tells && known().all(|room| room.now > NO_TIME) {
+        return Err(why);
     }
+    lane.weaker(Check::WallClock, why);
     Ok(())
 }

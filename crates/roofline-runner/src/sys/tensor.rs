@@ -1,7 +1,7 @@
 //! Tensors as slices. The slices are borrowed anew for each launch.
 //!
-//! The memory is shared with the conductor, and it writes there while launches run: it poisons elements of
-//! outputs to see each launch write them, and changes inputs to see that nobody remembers. In this process
+//! The memory is shared with the conductor. While launches run it changes elements of inputs, to see each launch
+//! work and that nobody remembers, and reads outputs; it writes to outputs before a visit only. In this process
 //! inputs have readers only and an output has one handle, so that no two references here ever conflict. What
 //! another process writes meanwhile lies outside Rust's memory model: strictly, a slice promises more than
 //! such memory holds. What bounds the consequence:
