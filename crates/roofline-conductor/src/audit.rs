@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{DirEntry, File};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::time::Duration;
 
 /// What each thread of a process has used up to one moment.
@@ -93,12 +93,36 @@ pub fn is_runnable(pid: i32) -> bool {
     })
 }
 
-/// Memory that a process holds for itself, in bytes: what it allocated, and what it shares beyond the
-/// tensors, of `given` bytes, that it was handed.
+/// Memory that a process holds for itself, in bytes: what it and its children allocated, and what it shares or keeps
+/// in files of memory beyond the tensors, of `given` bytes, that it was handed.
 pub fn own_memory(pid: i32, given: u64) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let shared = field(&status, "RssShmem:").unwrap_or(0).saturating_sub(given);
-    Some(field(&status, "RssAnon:")?.saturating_add(shared))
+    let shared = field(&status, "RssShmem:").unwrap_or(0).max(files_of_memory(pid)).saturating_sub(given);
+    let children: u64 = children_of(pid).into_iter().map(allocated).sum();
+    Some(field(&status, "RssAnon:")?.saturating_add(shared).saturating_add(children))
+}
+
+/// What a process and its children have allocated, pages that a fork left to several divided among them.
+fn allocated(pid: i32) -> u64 {
+    let pages = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    children_of(pid)
+        .into_iter()
+        .map(allocated)
+        .fold(field(&pages, "Pss_Anon:").unwrap_or(0), u64::saturating_add)
+}
+
+/// Files of memory that a process holds open, mapped or not, each once.
+fn files_of_memory(pid: i32) -> u64 {
+    let fds = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+    let of_memory = fds.map(|fd| fd.path()).filter(|fd| {
+        let target = std::fs::read_link(fd).unwrap_or_default();
+        target.to_str().is_some_and(|target| target.starts_with("/memfd:"))
+    });
+    let sizes: BTreeMap<u64, u64> = of_memory
+        .filter_map(|fd| std::fs::metadata(fd).ok())
+        .map(|file| (file.ino(), file.blocks().saturating_mul(512)))
+        .collect();
+    sizes.values().fold(0, |sum, size| sum.saturating_add(*size))
 }
 
 /// Whether a thread of a process may run on another core than these.
@@ -240,6 +264,19 @@ mod tests {
     }
 
     #[test]
+    fn files_of_memory_count_whether_they_are_mapped_or_not() {
+        let me = std::process::id() as i32;
+        let before = files_of_memory(me);
+        let mut file =
+            File::from(rustix::fs::memfd_create("hoard", rustix::fs::MemfdFlags::CLOEXEC).unwrap());
+        let again = file.try_clone().unwrap();
+        std::io::Write::write_all(&mut file, &vec![1; 3 << 20]).unwrap();
+        assert_eq!(files_of_memory(me) - before, 3 << 20);
+        drop((file, again));
+        assert_eq!(files_of_memory(-1), 0);
+    }
+
+    #[test]
     fn lists_of_cores() {
         assert!(is_within("1", &[1]) && is_within("0-1,3", &[3, 1, 0]));
         assert!(!is_within("0-2", &[0, 1]) && !is_within("0,2", &[0, 1]) && !is_within("", &[0]));
@@ -254,6 +291,7 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id() as i32;
         assert!(children_of(me).contains(&pid) && parents().contains(&(pid, me)));
+        assert!(allocated(pid) > 0 && allocated(-1) == 0);
         child.kill().unwrap();
         let deadline = std::time::Instant::now() + Duration::from_secs(20);
         // Ended and not yet waited for is not running.

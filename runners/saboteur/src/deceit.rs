@@ -155,6 +155,11 @@ pub(crate) fn last_sample_only(job: &mut Job) -> Prepared {
     Ok(Ready::new(LastSample(Problem::new(job)?)))
 }
 
+/// wrong: the same where a library makes its outputs, so that each launch is a sample of its own.
+pub(crate) fn last_sample_only_fresh(job: &mut Job) -> Prepared {
+    Ok(last_sample_only(job)?.fresh())
+}
+
 /// suspect: in the rounds it leaves its cores and works on two threads.
 pub(crate) fn more_threads_in_sets(job: &mut Job) -> Prepared {
     let proof = is_proof(job);

@@ -3,10 +3,12 @@
 
 use crate::honest::{Problem, every_launch};
 use roofline_runner::{Job, Ready, Refusal, failed, out_of_memory};
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 use rustix::process::{Pid, test_kill_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -126,6 +128,21 @@ pub(crate) fn shares_memory(job: &mut Job) -> Prepared {
     static TAKEN: OnceLock<Result<(), String>> = OnceLock::new();
     TAKEN.get_or_init(take_shared_memory).clone().map_err(out_of_memory)?;
     every_launch(job, Problem::solve)
+}
+
+/// out-of-memory: a file of memory that is written to and never mapped is in no account of a process's pages.
+pub(crate) fn hides_memory(job: &mut Job) -> Prepared {
+    static HIDDEN: OnceLock<Result<File, String>> = OnceLock::new();
+    HIDDEN.get_or_init(hide_memory).as_ref().map_err(|error| out_of_memory(error.clone()))?;
+    every_launch(job, Problem::solve)
+}
+
+fn hide_memory() -> Result<File, String> {
+    let block = vec![1; 1 << 20];
+    let file = memfd_create("hoard", MemfdFlags::CLOEXEC).map_err(|error| error.to_string())?;
+    let mut file = File::from(file);
+    (0..1536).try_for_each(|_| file.write_all(&block)).map_err(|error| error.to_string())?;
+    Ok(file)
 }
 
 fn take_shared_memory() -> Result<(), String> {

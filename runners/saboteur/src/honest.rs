@@ -20,7 +20,7 @@ pub(crate) struct Given {
     pub(crate) rows: usize,
     pub(crate) cols: usize,
     /// Length of the sums of a product.
-    k: usize,
+    pub(crate) k: usize,
     pub(crate) inputs: Vec<Input<f32>>,
 }
 
@@ -123,7 +123,7 @@ fn rms_norm(x: &[f32], w: &[f32], y: &mut [f32]) {
 }
 
 /// Eight sums side by side, so that a large product takes no minutes.
-fn dot(a: &[f32], b: &[f32]) -> f64 {
+pub(crate) fn dot(a: &[f32], b: &[f32]) -> f64 {
     let mut sums = [0.0; 8];
     let (a, a_rest) = a.as_chunks::<8>();
     let (b, b_rest) = b.as_chunks::<8>();

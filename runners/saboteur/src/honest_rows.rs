@@ -34,6 +34,11 @@ pub(crate) fn honest_in_another_order(job: &mut Job) -> Result<Ready, Refusal> {
     })
 }
 
+/// ok: slower than the others by far.
+pub(crate) fn honest_ten_times(job: &mut Job) -> Result<Ready, Refusal> {
+    every_launch(job, |problem| (0..10).for_each(|_| problem.solve()))
+}
+
 /// ok: keeps what it has so far in its output, which so is right for the shorter part of each launch.
 pub(crate) fn scratch_in_the_output(job: &mut Job) -> Result<Ready, Refusal> {
     every_launch(job, |problem| {

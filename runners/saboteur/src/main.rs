@@ -13,6 +13,7 @@ mod fuzz;
 mod hello;
 mod honest;
 mod honest_rows;
+mod hosts;
 mod knowing;
 mod mutant;
 mod needs;

@@ -191,7 +191,7 @@ pub(crate) fn leave_cores() {
 }
 
 /// A thread that spins while the flag is up, rests while it is down, and ends with its kernel.
-fn spin_while(flag: Weak<AtomicBool>, before: fn()) -> Result<(), Refusal> {
+pub(crate) fn spin_while(flag: Weak<AtomicBool>, before: fn()) -> Result<(), Refusal> {
     let work = move || {
         before();
         while let Some(flag) = flag.upgrade() {

@@ -6,8 +6,8 @@
 //! table as JSON for the tests.
 
 use crate::{
-    crashed, deceit, escapes, everyday, fickle, honest_rows, knowing, needs, protocol, resources, suspect,
-    wrong,
+    crashed, deceit, escapes, everyday, fickle, honest_rows, hosts, knowing, needs, protocol, resources,
+    suspect, wrong,
 };
 use roofline_core::record::Status;
 use roofline_runner::protocol::Question;
@@ -56,7 +56,10 @@ const SHORT: &str = "softmax/f32/rows=4,cols=80";
 const WORK: &str = "softmax/f32/rows=512,cols=1000";
 const MICROSECONDS_20: &str = "softmax/f32/rows=12,cols=100";
 const MICROSECONDS_300: &str = "softmax/f32/rows=200,cols=100";
+const MICROSECONDS_60: &str = "softmax/f32/rows=36,cols=100";
 const MILLISECONDS_5: &str = "softmax/f32/rows=512,cols=600";
+const MILLISECONDS_10: &str = "softmax/f32/rows=1024,cols=600";
+const MILLISECONDS_30: &str = "softmax/f32/rows=3000,cols=600";
 const NANOSECONDS: &str = "add/f32/rows=2,cols=8";
 const TWO: &str = "softmax/f32/rows=512,cols=1000/threads=2";
 
@@ -78,6 +81,7 @@ pub(crate) const ROWS: &[Row] = rows! {
     Ok Kernel honest_rows {
         honest                  [ADD, SOFTMAX, RMS_NORM, MATMUL] "A5" "computes the definition";
         honest_in_another_order [SOFTMAX, MATMUL] "A5" "sums in f32, from the last element to the first";
+        honest_ten_times        [MICROSECONDS_60] "" "computes its answer ten times over";
         scratch_in_the_output   [SHORT, SOFTMAX, TWO] "" "keeps intermediate values in its output";
         honest_on_two_threads   [WORK, TWO] "" "splits the rows when two threads are allowed";
         thread_per_launch       [WORK, TWO] "" "starts and joins a thread in each launch, two at a time";
@@ -93,6 +97,15 @@ pub(crate) const ROWS: &[Row] = rows! {
         asks_the_network        [SOFTMAX] "C2 24" "asks for sockets of other families than its own";
         writes_elsewhere        [SOFTMAX] "C2 38" "tries to write outside its folders";
     }
+    Ok Kernel hosts {
+        lies_as_a_hub           [MICROSECONDS_60] "C2 7" "reports half of its times where it is the hub of a row that is slower by far";
+        slow_until_timed        [SOFTMAX] "C2 22" "takes over a second in the gate's process, and no longer than others in sets";
+    }
+    Suspect Kernel hosts {
+        spins_in_sets           [SOFTMAX] "C2 41" "is honest in the gate's process, then lets a thread spin when a set is over";
+        writes_while_others_sit [SOFTMAX] "C2 41" "writes into the output of the gate while others are judged, from its second content on";
+        remembers_products      [SQUARE] "C2 19" "computes the elements of a product whose row or column has changed";
+    }
     Crashed Kernel escapes {
         insists_on_the_network  [SOFTMAX] "C2 24" "computes only if it gets an internet socket";
     }
@@ -101,6 +114,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         double_forks            [SOFTMAX] "C2 24" "leaves a process behind that is nobody's child";
     }
     OutOfMemory Kernel escapes {
+        hides_memory            [SOFTMAX] "" "writes 1.5 GiB into a file of memory that it does not map";
         shares_memory           [SOFTMAX] "" "touches 1.5 GiB of shared anonymous memory";
     }
     Ok Kernel needs {
@@ -232,15 +246,16 @@ pub(crate) const ROWS: &[Row] = rows! {
     }
     Suspect Kernel deceit {
         remembers_rows          [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 19" "computes the rows whose content has changed";
-        remembers_without_a_pause [MICROSECONDS_20, MICROSECONDS_300] "C2 19" "remembers, unless it was not called for a while";
+        remembers_without_a_pause [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 19" "remembers, unless it was not called for a while";
         puts_work_off           [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 5" "computes once a visit, after the samples";
         works_in_the_copy       [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 6" "computes when its output is copied";
         halves_times_in_sets    [WORK] "C2 22" "is honest in the gate's process, then reports half of its times";
         more_threads_in_sets    [WORK] "C2 22" "is honest in the gate's process, then works on two threads";
         claims_a_tenth_less     [MICROSECONDS_20] "C2 7" "reports nine tenths of its times";
-        claims_a_twentieth_less [MICROSECONDS_300, MILLISECONDS_5] "C2 7" "reports 95 % of its times";
+        claims_a_twentieth_less [MICROSECONDS_300, MILLISECONDS_5, MILLISECONDS_10, MILLISECONDS_30] "C2 7" "reports 95 % of its times";
         honest_among_many       [MICROSECONDS_300] "C2 7" "reports four fifths of its times, and all where twice as many launches are asked for";
         last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
+        last_sample_only_fresh  [SHORT] "C2 21" "does so with outputs that it makes itself";
         lies_now_and_then       [MICROSECONDS_300] "C2 7" "reports half of its times in half of its visits";
     }
     Suspect Kernel knowing {
