@@ -1,0 +1,91 @@
+//! What is stored: runs, records, baselines, and files of other tools.
+
+use super::{Places, Read};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Baselines {
+    #[command(subcommand)]
+    pub action: Option<BaselinesAction>,
+    /// The store, beside which baselines lie
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH, global = true)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum BaselinesAction {
+    /// Forget a baseline, and the files that no other one has
+    Remove { name: String },
+}
+
+#[derive(Debug, Args)]
+pub struct Runs {
+    /// At most so many, the latest ones
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub last: usize,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct History {
+    /// Rows as `CASE@provider/name`, or cases, all of whose rows are shown; globs allowed
+    #[arg(value_name = "ROW|CASE", required = true)]
+    pub rows: Vec<String>,
+    /// At most so many records of each, the latest ones
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub last: usize,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// `CASE@provider/name`; the latest record of it is shown
+    pub row: String,
+    /// Its record in this run, by its id; `roofline runs` shows them
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
+    #[command(flatten)]
+    pub places: Places,
+}
+
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Operations (`softmax`), case ids or globs of them (`*rows=64*`); all rows by default
+    #[arg(value_name = "SELECT")]
+    pub select: Vec<String>,
+    /// Implementations as `provider/name`, globs allowed, separated by commas
+    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
+    pub implementation: Vec<String>,
+    /// The run, by its id
+    #[arg(long, value_name = "ID", default_value = "latest")]
+    pub run: String,
+    /// Format of the result; `roofline list formats` shows them
+    #[arg(long, value_name = "NAME", default_value = "table")]
+    pub format: String,
+    #[command(flatten)]
+    pub read: Read,
+    /// Where to write; standard output by default, but for formats that are a folder
+    #[arg(long, value_name = "FILE|FOLDER")]
+    pub to: Option<PathBuf>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The file, or Criterion's folder `target/criterion`
+    #[arg(value_name = "FILE|FOLDER")]
+    pub path: PathBuf,
+    /// Its format; told from the content by default
+    #[arg(long, value_name = "NAME")]
+    pub format: Option<String>,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
