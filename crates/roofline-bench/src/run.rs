@@ -17,7 +17,7 @@ use roofline_core::case::Case;
 use roofline_core::decision::word;
 use roofline_core::record::{Record, Status};
 use roofline_core::verdict::Word;
-use roofline_report::{Format, Report, Sort};
+use roofline_report::{Format, Report};
 use roofline_run::terminal::{print, style, tell};
 use roofline_run::{Ask, Lineup, Others, Outcome, Planned, Request, Unbegun};
 use roofline_runner::Runner;
@@ -35,9 +35,9 @@ pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mis
     let options = &options;
     let planned = plan(bench, options, &home)?;
     if planned.rows() == 0 {
-        // Cargo asks every bench of a workspace by the same filter: nothing to do is no mistake.
-        tell("no row is selected; `--list` shows what there is");
-        return Ok(if options.beside.is_some() { ExitCode::from(5) } else { ExitCode::SUCCESS });
+        tell("nothing was measured: no row is selected; `--list` shows what there is");
+        // Who lists wants to know that there is none.
+        return Ok(if options.list { ExitCode::SUCCESS } else { ExitCode::from(5) });
     }
     if options.list {
         print(&list(bench, &planned.plans)).map_err(of_output)?;
@@ -220,13 +220,7 @@ impl Measured {
             When::Always => anstream::ColorChoice::Always.write_global(),
             When::Never => anstream::ColorChoice::Never.write_global(),
         }
-        let report = Report {
-            run: Some(&self.outcome.run),
-            records: &self.outcome.records,
-            sort: Sort::Case,
-            targets: &[],
-            findings: &[],
-        };
+        let report = Report::new(Some(&self.outcome.run), &self.outcome.records);
         print(&(format.write)(&report, style())).map_err(of_output)?;
         if let Err(error) = &self.outcome.kept {
             return Err(Mistake::of_store(error));
@@ -248,8 +242,6 @@ impl Measured {
         let code = match ended.map_err(|error| Mistake::own(error.to_string()))? {
             130 => 130,
             _ if failure.is_some() => 4,
-            // A kernel that this machine cannot run fails nothing where nothing was to be decided.
-            5 if self.ask.fail_on.is_none() => 0,
             code => code,
         };
         if let Some(name) = &options.save_baseline {

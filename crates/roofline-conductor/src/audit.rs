@@ -192,32 +192,56 @@ pub fn switches(pid: i32) -> Option<u64> {
     tasks(pid).filter_map(of_thread).reduce(u64::saturating_add)
 }
 
-/// The machine's time up to one moment, and how much of it the host gave to others.
+/// What the machine has done up to one moment; nothing where the system does not say.
 #[derive(Clone, Copy, Debug)]
-pub struct Steal(Option<(u64, u64)>);
+pub struct Load(Option<Ticks>);
 
-impl Steal {
-    pub fn now() -> Steal {
+/// Time of all cores together, in ticks of the system.
+#[derive(Clone, Copy, Debug)]
+struct Ticks {
+    /// What the host gave to others, what was work, and all that passed.
+    stolen: u64,
+    busy: u64,
+    all: u64,
+    /// Work of this process and of those that it was asked to count in; `None` when one of them has ended.
+    own: Option<u64>,
+}
+
+impl Load {
+    /// Up to now, with these processes as well as this one as one's own.
+    pub fn now(own: &[i32]) -> Load {
         let read = || {
             let stat = std::fs::read_to_string("/proc/stat").ok()?;
-            let fields: Vec<u64> = stat
-                .lines()
-                .next()?
-                .split_whitespace()
-                .skip(1)
-                .map_while(|field| field.parse().ok())
-                .collect();
-            // user, nice, system, idle, iowait, irq, softirq, steal; guests are counted in user.
-            Some((*fields.get(7)?, fields.iter().take(8).sum()))
+            let fields = stat.lines().next()?.split_whitespace().skip(1);
+            let fields: Vec<u64> = fields.map_while(|field| field.parse().ok()).take(8).collect();
+            // Guests are counted in user.
+            let &[user, nice, system, _idle, _iowait, irq, softirq, stolen] = fields.as_slice() else {
+                return None;
+            };
+            let me = i32::try_from(std::process::id()).ok()?;
+            let own = own.iter().chain([&me]).map(|pid| ticks(*pid)).sum();
+            let busy = user + nice + system + irq + softirq;
+            Some(Ticks { stolen, busy, all: fields.iter().sum(), own })
         };
-        Steal(read())
+        Load(read())
     }
 
-    /// Ticks since then that were stolen, and all that passed; `None` where the system does not say.
-    pub fn since(self) -> Option<(u64, u64)> {
-        let ((stolen, all), (stolen_now, all_now)) = self.0.zip(Steal::now().0)?;
-        Some((stolen_now.saturating_sub(stolen), all_now.checked_sub(all)?))
+    /// Ticks since then that were stolen, and all that passed; and those that others worked.
+    pub fn since(self, own: &[i32]) -> Option<((u64, u64), Option<u64>)> {
+        let (then, now) = self.0.zip(Load::now(own).0)?;
+        let ours = now.own.zip(then.own).map(|(now, then)| now.saturating_sub(then));
+        let others = ours.map(|ours| now.busy.saturating_sub(then.busy).saturating_sub(ours));
+        Some(((now.stolen.saturating_sub(then.stolen), now.all.checked_sub(then.all)?), others))
     }
+}
+
+/// Ticks that a process has worked.
+fn ticks(pid: i32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything; user and system time are the 14th and 15th field.
+    let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace().skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some(next()? + next()?)
 }
 
 /// Internet sockets that a process holds open.
@@ -242,6 +266,23 @@ pub fn internet_sockets(pid: i32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_this_process_works_is_not_of_others() {
+        let load = Load::now(&[]);
+        let start = ticks(std::process::id() as i32).unwrap();
+        while ticks(std::process::id() as i32).unwrap() < start + 20 {
+            std::hint::black_box((0..10_000u64).sum::<u64>());
+        }
+        let ((_, passed), others) = load.since(&[]).unwrap();
+        // On one core at least, twenty ticks of all that passed were ours.
+        assert!(others.unwrap() + 20 <= passed + 2, "{others:?} of {passed}");
+        assert_eq!(
+            load.since(&[i32::MAX]).unwrap().1,
+            None,
+            "of a process that is not there nothing is known"
+        );
+    }
 
     #[test]
     fn work_shows_and_rest_does_not() {

@@ -403,6 +403,7 @@ fn record(
         status,
         why,
         reproduce: reproduce(case, lane, options, status),
+        place: None,
         work: case.footprint().map(|_| (case.operation.work)(case)).unwrap_or_default(),
         gate: Gate { replay: replay(case, lane, options), ..lane.gate.clone() },
         samples: std::mem::take(&mut lane.samples),

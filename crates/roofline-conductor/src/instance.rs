@@ -424,17 +424,21 @@ impl Instance {
     /// Says which bytes beside the data of an output were written, if any.
     pub fn broken_canary(&self) -> Option<String> {
         self.outputs.iter().find_map(|placed| {
+            // The first wrong byte of an edge and the one after the last.
             let wrong = |range: std::ops::Range<usize>| {
                 let mut edge = vec![0; range.len()];
                 placed.memory.copy(range, &mut edge);
-                edge.iter().position(|byte| *byte != self.canary)
+                let is_wrong = |byte: &u8| *byte != self.canary;
+                edge.iter().position(is_wrong).zip(edge.iter().rposition(is_wrong).map(|last| last + 1))
             };
             let name = placed.tensor.name;
-            if let Some(at) = wrong(0..placed.offset) {
-                return Some(format!("wrote {} bytes before the start of `{name}`", placed.offset - at));
+            let bytes = |count: usize| format!("{count} byte{}", if count == 1 { "" } else { "s" });
+            if let Some((first, _)) = wrong(0..placed.offset) {
+                let before = bytes(placed.offset - first);
+                return Some(format!("wrote {before} before the start of `{name}`"));
             }
-            let at = wrong(placed.end()..placed.memory.size())?;
-            Some(format!("wrote {at} bytes past the end of `{name}`"))
+            let (_, end) = wrong(placed.end()..placed.memory.size())?;
+            Some(format!("wrote up to {} past the end of `{name}`", bytes(end)))
         })
     }
 }

@@ -312,6 +312,7 @@ impl Lane {
     pub fn lose(&mut self, taken: Taken) {
         self.taken.add(taken);
         self.evidence.steal = self.taken.steal();
+        self.evidence.others = self.taken.used_by_others();
         self.evidence.switches = self.taken.switches;
     }
 

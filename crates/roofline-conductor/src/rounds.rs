@@ -223,15 +223,20 @@ impl<'p> Contest<'p> {
             lane.attempt(stage, &place, |lane, stage| get_ready(stage, lane, &mut instance))?;
             self.now[*index].spent += start.elapsed();
         }
-        let clock = audit::Steal::now();
+        let own: Vec<i32> = order
+            .iter()
+            .filter_map(|index| stage.session(&self.lanes[*index].seat))
+            .map(|own| own.pid)
+            .collect();
+        let load = audit::Load::now(&own);
         let before: Vec<Option<u64>> =
             order.iter().map(|index| switches(stage, &self.lanes[*index])).collect();
         self.block(stage, &mut instance, &order)?;
-        let ticks = clock.since();
+        let (ticks, others) = load.since(&own).map_or((None, None), |since| (Some(since.0), since.1));
         for (index, before) in order.iter().zip(before) {
             let now = switches(stage, &self.lanes[*index]);
             let switches = now.zip(before).map(|(now, before)| now.saturating_sub(before));
-            self.now[*index].taken = Taken { ticks, switches };
+            self.now[*index].taken = Taken { ticks, others, switches };
         }
         self.examine(stage, &mut instance, &order, start.elapsed())?;
         for index in &order {

@@ -239,6 +239,7 @@ pub(crate) mod tests {
                 status: Status::Ok,
                 why: String::new(),
                 reproduce: String::new(),
+                place: None,
                 work: Work::default(),
                 gate: Gate::default(),
                 samples: Vec::new(),

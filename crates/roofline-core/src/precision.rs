@@ -81,6 +81,11 @@ impl fmt::Display for Accumulator {
 }
 
 impl Precision {
+    /// Whether it is of whole numbers, whose rates are not of floating-point operations.
+    pub const fn is_whole(&self) -> bool {
+        self.accumulator.format.is_none()
+    }
+
     /// A type with its usual accumulator; integers leave in theirs.
     pub const fn of(dtype: Dtype) -> Precision {
         let output = if matches!(dtype, Dtype::I8) { Dtype::I32 } else { dtype };

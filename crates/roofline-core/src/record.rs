@@ -31,6 +31,9 @@ pub struct Record {
     pub why: String,
     /// The command that shows the same again.
     pub reproduce: String,
+    /// Its place among the rows that its run planned, from 0; probes have none, nor records of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<u32>,
     pub work: Work,
     pub gate: Gate,
     /// Every sample, in the order taken; empty when the row has no time.
@@ -369,6 +372,9 @@ pub struct Evidence {
     /// Share of the machine's time that the host gave to others while the row was measured.
     #[serde(default)]
     pub steal: Option<f64>,
+    /// Share of the machine's time that other programs used while the row was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<f64>,
     /// How often the runner's threads were taken off their cores while the row was measured.
     #[serde(default)]
     pub switches: Option<u64>,
@@ -392,7 +398,8 @@ pub struct Provenance {
     pub runner_version: String,
     /// Fingerprint of the machine; the run holds the whole description.
     pub machine: String,
-    /// Seed of all fills, secret until the run ended.
+    /// Seed of all fills, secret until the run ended; as text where it was exported.
+    #[serde(deserialize_with = "seed")]
     pub seed: u64,
     pub notes: BTreeMap<String, String>,
     /// Names the mathematics that the row was held to: records with another cannot be compared with it.
@@ -401,6 +408,20 @@ pub struct Provenance {
     /// The file that it was read from; `None` for what was measured here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,
+}
+
+/// A number, or the same as text.
+fn seed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Seed {
+        Number(u64),
+        Text(String),
+    }
+    match Seed::deserialize(deserializer)? {
+        Seed::Number(seed) => Ok(seed),
+        Seed::Text(text) => text.parse().map_err(serde::de::Error::custom),
+    }
 }
 
 /// Where a record was read from that another tool measured.

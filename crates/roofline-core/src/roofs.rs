@@ -2,7 +2,7 @@
 //!
 //! They are for planning and for the plot. The limit that a row is held to is measured beside it.
 
-use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, Seconds};
+use crate::units::{Bytes, BytesPerSecond, FlopsPerSecond, OpsPerSecond, Seconds};
 use serde::{Deserialize, Serialize};
 
 /// Version of the roofs as JSON, raised when a field changes its meaning.
@@ -74,6 +74,15 @@ pub struct Peak {
     pub unit: String,
     pub threads: u32,
     pub rate: FlopsPerSecond,
+}
+
+impl Peak {
+    /// The rate in its unit: a unit of whole numbers does no floating-point operations.
+    pub fn rate_text(&self) -> String {
+        let dtype = self.unit.rsplit('-').next().unwrap_or_default();
+        let is_whole = dtype.starts_with(['i', 'u']);
+        if is_whole { OpsPerSecond(self.rate.0).to_string() } else { self.rate.to_string() }
+    }
 }
 
 impl Roofs {

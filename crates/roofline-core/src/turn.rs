@@ -54,6 +54,9 @@ pub struct Measured {
 pub struct Taken {
     /// Ticks of the machine's clock that its host gave to others, of all that passed.
     pub ticks: Option<(u64, u64)>,
+    /// Ticks of those that passed in which other programs had a core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<u64>,
     /// How often threads of the process were taken off their core.
     pub switches: Option<u64>,
 }
@@ -64,6 +67,7 @@ impl Taken {
         self.ticks = sum(self.ticks, other.ticks, |(stolen, passed), (more, longer)| {
             (stolen.saturating_add(more), passed.saturating_add(longer))
         });
+        self.others = sum(self.others, other.others, u64::saturating_add);
         self.switches = sum(self.switches, other.switches, u64::saturating_add);
     }
 
@@ -71,6 +75,12 @@ impl Taken {
     pub fn steal(&self) -> Option<f64> {
         let (stolen, passed) = self.ticks.filter(|(_, passed)| *passed > 0)?;
         Some(stolen as f64 / passed as f64)
+    }
+
+    /// Share of the time that other programs used.
+    pub fn used_by_others(&self) -> Option<f64> {
+        let (_, passed) = self.ticks.filter(|(_, passed)| *passed > 0)?;
+        self.others.map(|others| others as f64 / passed as f64)
     }
 }
 
@@ -216,10 +226,11 @@ mod tests {
         let mut taken = Taken::default();
         assert_eq!(taken.steal(), None);
         for (stolen, switches) in [(1, Some(3)), (0, None), (0, Some(4))] {
-            taken.add(Taken { ticks: Some((stolen, 20)), switches });
+            taken.add(Taken { ticks: Some((stolen, 20)), others: Some(6), switches });
         }
         taken.add(Taken::default());
         assert_eq!(taken.steal(), Some(1.0 / 60.0));
+        assert_eq!(taken.used_by_others(), Some(18.0 / 60.0));
         assert_eq!(taken.switches, Some(7));
     }
 }

@@ -37,6 +37,11 @@ quantity!(
     FlopsPerSecond,
     "FLOP/s"
 );
+quantity!(
+    /// The same of whole numbers.
+    OpsPerSecond,
+    "OP/s"
+);
 
 impl Seconds {
     pub fn from_nanoseconds(nanoseconds: f64) -> Self {

@@ -1,5 +1,6 @@
 //! The columns of the table, for the terminal and for Markdown alike. To add one is a line here.
 
+use crate::notes::notes;
 use crate::row::{Row, provider};
 use crate::text::{escape, shorten};
 
@@ -9,26 +10,60 @@ pub(crate) struct Column {
     /// Numbers align to the right.
     pub(crate) right: bool,
     pub(crate) cell: fn(&Row) -> String,
+    /// In little room, the same in fewer words.
+    pub(crate) brief_header: String,
+    pub(crate) brief: fn(&Row) -> String,
+    /// Where there is less room than that, it is left out.
+    pub(crate) until: Room,
 }
 
-pub(crate) const NOTES: &str = "notes";
+/// How much room the columns take, most first; each step has what the one before has not given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Room {
+    /// The case in every row.
+    Whole,
+    /// The case above its rows.
+    BelowCase,
+    NoRate,
+    NoThreads,
+    /// Brief cells.
+    Brief,
+}
+
+impl Room {
+    pub(crate) const ALL: [Room; 5] =
+        [Room::Whole, Room::BelowCase, Room::NoRate, Room::NoThreads, Room::Brief];
+}
+
 pub(crate) const STATUS: &str = "status";
 /// Longest name of a hub in a header.
-const LONGEST_HUB: usize = 24;
+const LONGEST_HUB: usize = 20;
 
-/// The columns that these rows need: what none of them has takes no room.
-pub(crate) fn columns(rows: &[Row]) -> Vec<Column> {
-    let left = |header: &str, cell| Column { header: header.to_owned(), right: false, cell };
-    let right = |header: &str, cell| Column { header: header.to_owned(), right: true, cell };
+/// The columns that these rows need, with notes in this form: what no row has takes no room.
+pub(crate) fn columns(rows: &[Row], in_notes: fn(&Row) -> String) -> Vec<Column> {
+    let column = |header: &str, right, cell| Column {
+        header: header.to_owned(),
+        brief_header: header.to_owned(),
+        right,
+        cell,
+        brief: cell,
+        until: Room::Brief,
+    };
+    let left = |header: &str, cell| column(header, false, cell);
+    let right = |header: &str, cell| column(header, true, cell);
     let mut columns = vec![
         left("case", |row| escape(&row.record.case)),
-        left("implementation", |row| escape(&row.record.implementation)),
-        right("threads", |row| row.threads_text()),
+        Column {
+            brief_header: "name".to_owned(),
+            ..left("implementation", |row| escape(&row.record.implementation))
+        },
+        Column { until: Room::NoRate, ..right("threads", |row| row.threads_text()) },
         right("median", |row| row.median_text()),
-        right("rate", |row| row.rate_text()),
+        Column { until: Room::BelowCase, ..right("rate", |row| row.rate_text()) },
     ];
     if rows.iter().any(|row| row.record.rounds.is_some()) {
-        columns.push(right("of limit", |row| row.of_limit_text()));
+        columns
+            .push(Column { brief: |row| row.share_text(), ..right("of limit", |row| row.of_limit_text()) });
     }
     match hubs(rows).as_slice() {
         [] => {}
@@ -36,12 +71,14 @@ pub(crate) fn columns(rows: &[Row]) -> Vec<Column> {
         // The fastest of a provider is another one in another case: the cells say which.
         [first, others @ ..] => {
             let same = others.iter().all(|hub| provider(hub) == provider(first));
-            columns
-                .push(left(&against(if same { provider(first) } else { "hub" }), |row| row.against_whom()));
+            columns.push(Column {
+                brief: |row| row.against_text(),
+                ..left(&against(if same { provider(first) } else { "hub" }), |row| row.against_whom())
+            });
         }
     }
-    if rows.iter().any(|row| !row.notes().is_empty()) {
-        columns.push(left(NOTES, |row| row.notes_text()));
+    if rows.iter().any(|row| !notes(row).is_empty()) {
+        columns.push(left("notes", in_notes));
     }
     columns
 }

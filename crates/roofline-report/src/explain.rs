@@ -7,7 +7,7 @@ use crate::Style;
 use crate::figures;
 use crate::plot::plot;
 use crate::row::{Row, grade, seconds, worst};
-use crate::text::{Colour, count, escape, paint, plural, wrap};
+use crate::text::{Colour, count, escape, paint, plural, spelled, wrap};
 use roofline_core::protocol::{Allocations, OutputMode};
 use roofline_core::record::{Grade, Imported, Record, Status};
 
@@ -20,14 +20,14 @@ const INDENT: usize = 10;
 /// origin, samples as a plot, and the commands that settle an open question or show the same again.
 pub fn explain(record: &Record, style: Style) -> String {
     let row = Row::new(record);
-    let width = Some(style.width.unwrap_or(80));
+    let style = Style { width: Some(style.width.unwrap_or(80)), ..style };
     let mut text = String::new();
-    for line in wrap(&escape(&record.row()), width, "", "  ").lines() {
+    for line in wrap(&escape(&record.row()), style, "", "  ").lines() {
         text += &(paint(line, Colour::Bold, style.colour) + "\n");
     }
     let mut say = |label: &str, words: String| {
         let first = format!("{label:INDENT$}");
-        text += &wrap(&escape(&words), width, &first, &" ".repeat(INDENT));
+        text += &wrap(&escape(&words), style, &first, &" ".repeat(INDENT));
     };
     say("status", status(&row));
     for (label, words) in faults(record) {
@@ -49,18 +49,18 @@ pub fn explain(record: &Record, style: Style) -> String {
     if matches!(record.status, Status::Ok | Status::Suspect) {
         let columns = PLOT.min(usize::from(style.width.unwrap_or(80)).saturating_sub(INDENT));
         for line in plot(&row.times(), columns) {
-            text += &wrap(&line, width, &" ".repeat(INDENT), &" ".repeat(INDENT));
+            text += &wrap(&line, style, &" ".repeat(INDENT), &" ".repeat(INDENT));
         }
     }
     // Not wrapped, so that they can be copied.
     if let Some(command) = measured::settle(&row) {
-        text += &format!("{:INDENT$}{}\n", "settle", escape(&command));
+        text += &format!("{:INDENT$}{}\n", "settle", spelled(&escape(&command), style));
     }
     if !record.reproduce.is_empty() {
-        text += &format!("{:INDENT$}{}\n", "reproduce", escape(&record.reproduce));
+        text += &format!("{:INDENT$}{}\n", "reproduce", spelled(&escape(&record.reproduce), style));
     }
     if !record.gate.replay.is_empty() {
-        text += &format!("{:INDENT$}{}\n", "by hand", escape(&record.gate.replay));
+        text += &format!("{:INDENT$}{}\n", "by hand", spelled(&escape(&record.gate.replay), style));
     }
     text
 }
@@ -180,6 +180,9 @@ fn evidence(row: &Row) -> String {
     }
     if let Some(steal) = evidence.steal {
         facts.push(format!("{} of the machine's time given to others by its host", figures::percent(steal)));
+    }
+    if let Some(others) = evidence.others {
+        facts.push(format!("{} of it used by other programs", figures::percent(others)));
     }
     if let Some(switches) = evidence.switches {
         facts.push(format!("taken off its core {}", plural(switches, "time")));

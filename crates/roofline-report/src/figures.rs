@@ -2,13 +2,22 @@
 
 use roofline_core::verdict::Ratio;
 
-/// `93 % ±0.8`: the half width is in points.
+/// From this part of the value on, the half width of an interval says less than its ends do.
+const WIDE: f64 = 0.2;
+
+/// `93 % ±0.8`: the half width is in points; `14 to 41 %` where that is much.
 pub(crate) fn share(ratio: Ratio) -> String {
+    if ratio.half_width() > WIDE {
+        return format!("{} to {} %", rough(100.0 * ratio.low), rough(100.0 * ratio.high));
+    }
     format!("{} ±{}", percent(ratio.value), figure(50.0 * (ratio.high - ratio.low), 1))
 }
 
-/// `1.54× ±0.4 %`: the half width is a part of the value.
+/// `1.54× ±0.4 %`: the half width is a part of the value; `2.1 to 9.8×` where that is much.
 pub(crate) fn speed(ratio: Ratio) -> String {
+    if ratio.half_width() > WIDE {
+        return format!("{} to {}×", rough(ratio.low), rough(ratio.high));
+    }
     format!("{} ±{}", times(ratio.value), relative(ratio.half_width()))
 }
 
@@ -49,6 +58,11 @@ pub(crate) fn number(value: f64) -> String {
     figure(value, usize::from(value.fract() != 0.0))
 }
 
+/// Two digits, for an end of a wide interval.
+fn rough(value: f64) -> String {
+    figure(value, if value.abs() < 0.995 { 2 } else { 1 })
+}
+
 /// A number with `places` decimals, fewer when it is large and two when it is very small.
 fn figure(value: f64, places: usize) -> String {
     match value.abs() {
@@ -69,7 +83,10 @@ mod tests {
         let ratio = |value: f64, half: f64| Ratio { value, low: value - half, high: value + half };
         assert_eq!(share(ratio(0.93, 0.008)), "93 % ±0.8");
         assert_eq!(share(ratio(0.042, 0.0002)), "4.2 % ±0.02");
-        assert_eq!(share(ratio(0.5, 0.2)), "50 % ±20");
+        assert_eq!(share(ratio(0.5, 0.09)), "50 % ±9.0");
+        assert_eq!(share(ratio(0.275, 0.135)), "14 to 41 %");
+        assert_eq!(speed(Ratio { value: 4.5, low: 2.1, high: 9.8 }), "2.1 to 9.8×");
+        assert_eq!(speed(ratio(0.9, 0.4)), "0.50 to 1.3×");
         assert_eq!(speed(ratio(1.54, 0.006)), "1.54× ±0.4 %");
         assert_eq!(speed(ratio(123.4, 1.0)), "123× ±0.8 %");
         assert_eq!(speed(ratio(0.0123, 0.001)), "0.012× ±8.1 %");

@@ -75,6 +75,7 @@ pub(crate) fn record(source: &Source, format: &str, (case, implementation): (Str
         status: Status::Ok,
         why: String::new(),
         reproduce: String::new(),
+        place: None,
         gate: Gate::default(),
         samples: Vec::new(),
         rounds: None,

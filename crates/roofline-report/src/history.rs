@@ -40,7 +40,7 @@ pub fn history(records: &[Record], style: Style) -> String {
     }
     let words = "Medians of two runs cannot be compared: another hour, another load. What was measured side by side in one \
                  run can, and `roofline ab` decides whether a change made it slower.";
-    parts.push(wrap(words, style.width, "", ""));
+    parts.push(wrap(words, style, "", ""));
     parts.join("\n")
 }
 

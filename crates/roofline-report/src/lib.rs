@@ -8,12 +8,14 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+mod derived;
 mod explain;
 mod figures;
 mod foreign;
 mod formats;
 mod grid;
 mod history;
+mod notes;
 mod order;
 mod plot;
 mod readers;
@@ -39,6 +41,7 @@ pub use roofline_plot::roofline_plot;
 pub use roofs::roofs_table;
 pub use runs::runs;
 pub use svg::roofline_svg;
+pub use text::to_ascii;
 
 use roofline_core::policy::Finding;
 use roofline_core::record::{Record, Run};
@@ -49,18 +52,20 @@ use roofline_core::target::Reached;
 pub struct Report<'a> {
     pub run: Option<&'a Run>,
     pub records: &'a [Record],
-    /// Order of the rows in tables and CSV; JSON has them as they are.
+    /// Order of the rows.
     pub sort: Sort,
     /// Targets of its suite, where they were asked for.
     pub targets: &'a [Reached],
     /// What broke a rule of a policy, where it was held to one.
     pub findings: &'a [Finding],
+    /// Tables list rows that a runner does not offer, too, instead of counting them.
+    pub all: bool,
 }
 
 impl<'a> Report<'a> {
     /// Records in the order of their run, and nothing more to say.
     pub fn new(run: Option<&'a Run>, records: &'a [Record]) -> Report<'a> {
-        Report { run, records, sort: Sort::default(), targets: &[], findings: &[] }
+        Report { run, records, sort: Sort::default(), targets: &[], findings: &[], all: false }
     }
 }
 
@@ -71,4 +76,6 @@ pub struct Style {
     pub colour: bool,
     /// Columns of the terminal; `None` wraps nothing.
     pub width: Option<u16>,
+    /// No character beyond ASCII, for a locale that has none.
+    pub ascii: bool,
 }

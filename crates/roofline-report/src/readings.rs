@@ -7,8 +7,8 @@ mod by;
 mod scaling;
 mod wins;
 
-use crate::formats::table::details;
-use crate::grid::{Grid, Head, Line, Shape};
+use crate::formats::table::{details, origin};
+use crate::grid::{First, Grid, Head, Line};
 use crate::order::shown;
 use crate::row::{LONGEST_STATUS, Row, is_sane, summary};
 use crate::text::wrap;
@@ -62,12 +62,12 @@ impl Reading {
 
     pub fn write(&self, report: &Report, style: Style) -> String {
         let text = match self {
-            Reading::Scaling => return scaling(report, style),
+            Reading::Scaling => return scaling(report, style) + &origin(report, style),
             Reading::Best(choice) => best::write(&cases(report), *choice, style),
             Reading::Wins => wins::write(&cases(report), style),
             Reading::By(axis) => by::write(&cases(report), axis, style),
         };
-        [vec![text], tell_untimed(&untimed(report), style)].concat().join("\n")
+        [vec![text], tell_untimed(&untimed(report), style)].concat().join("\n") + &origin(report, style)
     }
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn tell_untimed(rows: &[Row], style: Style) -> Vec<String> {
     let failed = rows.iter().filter(|row| row.has_details(LONGEST_STATUS));
     let mut parts: Vec<String> = failed.map(|row| details(row, style)).collect();
     if !rows.is_empty() {
-        parts.push(wrap(&format!("without a time: {}", summary(rows)), style.width, "", "  "));
+        parts.push(wrap(&format!("without a time: {}", summary(rows)), style, "", "  "));
     }
     parts
 }
@@ -124,21 +124,7 @@ pub(crate) fn table(heads: &[(&str, bool)], lines: Vec<Vec<String>>, style: Styl
     if lines.is_empty() {
         return "no row has a time\n".to_owned();
     }
-    let mut grid = Grid {
-        heads: heads.iter().map(|(name, right)| Head { name: (*name).to_owned(), right: *right }).collect(),
-        lines: lines.into_iter().map(|cells| Line { cells, colour: None }).collect(),
-    };
-    let plain = Shape { first_above: false, overflow: None };
-    let above = Shape { first_above: true, ..plain };
-    let most = style.width.map_or(usize::MAX, usize::from);
-    let fits = |shape: &Shape| grid.before_last(*shape) + grid.last() <= most;
-    if let Some(shape) = [plain, above].into_iter().find(fits) {
-        return grid.lines(shape, style);
-    }
-    // A block's last line has no header.
-    let (last, _) = heads[heads.len() - 1];
-    for cell in grid.lines.iter_mut().filter_map(|line| line.cells.last_mut()) {
-        *cell = format!("{last} {cell}");
-    }
-    grid.blocks(style)
+    let heads = heads.iter().map(|(name, right)| Head { name: (*name).to_owned(), right: *right }).collect();
+    let lines = lines.into_iter().map(|cells| Line { cells, colour: None }).collect();
+    Grid::new(heads, lines, style).lines_or_blocks(&[First::Inside, First::Above])
 }

@@ -37,6 +37,8 @@ pub(crate) struct Level {
     pub dtype: String,
     pub unit: String,
     pub rate: FlopsPerSecond,
+    /// The rate in its unit.
+    pub said: String,
 }
 
 impl Chart {
@@ -66,7 +68,12 @@ impl Chart {
         let mut levels: Vec<Level> = Vec::new();
         for peak in roofs.peaks.iter().filter(|peak| peak.threads == threads) {
             let (unit, dtype) = peak.unit.rsplit_once('-').unwrap_or(("", &peak.unit));
-            let level = Level { dtype: dtype.to_owned(), unit: unit.to_owned(), rate: peak.rate };
+            let level = Level {
+                dtype: dtype.to_owned(),
+                unit: unit.to_owned(),
+                rate: peak.rate,
+                said: peak.rate_text(),
+            };
             match levels.iter_mut().find(|level| level.dtype == dtype) {
                 Some(slower) if slower.rate.0 < level.rate.0 => *slower = level,
                 Some(_) => {}
@@ -104,7 +111,7 @@ impl Slope {
 
 impl Level {
     pub(crate) fn label(&self) -> String {
-        format!("{} {} on {}", self.dtype, self.rate, self.unit)
+        format!("{} {} on {}", self.dtype, self.said, self.unit)
     }
 }
 

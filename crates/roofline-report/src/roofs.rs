@@ -31,7 +31,7 @@ pub fn roofs_table(roofs: &Roofs) -> String {
         let mut line = vec![unit.to_owned()];
         line.extend(threads.iter().map(|threads| {
             let peak = roofs.peaks.iter().find(|peak| peak.unit == unit && peak.threads == *threads);
-            peak.map_or(NONE.to_owned(), |peak| peak.rate.to_string())
+            peak.map_or(NONE.to_owned(), Peak::rate_text)
         }));
         peaks.push(line);
     }

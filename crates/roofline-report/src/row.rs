@@ -1,24 +1,23 @@
 //! What a record shows in one row, for every format alike.
 
+use crate::Style;
+use crate::derived::Derived;
 use crate::figures;
+use crate::notes::notes;
 use crate::spread::{MEDIAN_ALPHA, Spread};
-use crate::text::{Colour, NONE, count, escape, plural, shorten, width};
+use crate::text::{Colour, NONE, count, escape, plural, shorten, spelled, width};
 use roofline_core::case::Case;
-use roofline_core::check::{Checked, Standing};
 use roofline_core::judge::Fault;
 use roofline_core::names::is_limit;
 use roofline_core::operation::RateUnit;
-use roofline_core::protocol::OutputMode;
-use roofline_core::record::{Ended, Grade, Kind, Limiter, Record, Sample, Status};
+use roofline_core::record::{Grade, Limiter, Record, Sample, Status};
 use roofline_core::stats::{median, median_interval, quantile};
-use roofline_core::units::{BytesPerSecond, FlopsPerSecond, Seconds};
-use roofline_core::verdict::{Comparison, FEWEST_SETS, Ratio};
+use roofline_core::units::{BytesPerSecond, FlopsPerSecond, OpsPerSecond, Seconds};
+use roofline_core::verdict::{Comparison, Ratio};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Steal and the cost of the clock are noted from this share on.
-const NOTABLE: f64 = 0.01;
 /// Longest status in a table, in columns; longer reasons stand below it.
 pub(crate) const LONGEST_STATUS: usize = 48;
 /// In less room than this a reason is not begun.
@@ -32,6 +31,7 @@ pub(crate) struct Row<'a> {
     // A row may have thousands of samples, and a dozen columns ask for their quantiles.
     sorted: OnceCell<Vec<f64>>,
     spread: OnceCell<Spread>,
+    derived: OnceCell<Derived>,
 }
 
 /// One set of a row, for formats that have no room for its samples.
@@ -48,6 +48,8 @@ pub(crate) struct Set {
 pub(crate) enum Rate {
     Bytes(BytesPerSecond),
     Flops(FlopsPerSecond),
+    /// Of whole numbers.
+    Ops(OpsPerSecond),
 }
 
 impl Rate {
@@ -55,6 +57,7 @@ impl Rate {
         match self {
             Rate::Bytes(rate) => rate.0,
             Rate::Flops(rate) => rate.0,
+            Rate::Ops(rate) => rate.0,
         }
     }
 
@@ -62,6 +65,7 @@ impl Rate {
         match self {
             Rate::Bytes(_) => "B/s",
             Rate::Flops(_) => "FLOP/s",
+            Rate::Ops(_) => "OP/s",
         }
     }
 }
@@ -72,6 +76,7 @@ impl fmt::Display for Rate {
             _ if !(1e-3..1e16).contains(&self.value()) => write!(f, "{:.2e} {}", self.value(), self.unit()),
             Rate::Bytes(rate) => write!(f, "{rate}"),
             Rate::Flops(rate) => write!(f, "{rate}"),
+            Rate::Ops(rate) => write!(f, "{rate}"),
         }
     }
 }
@@ -79,7 +84,7 @@ impl fmt::Display for Rate {
 impl<'a> Row<'a> {
     pub(crate) fn new(record: &'a Record) -> Row<'a> {
         let case = record.case.parse().ok();
-        Row { record, case, sorted: OnceCell::new(), spread: OnceCell::new() }
+        Row { record, case, sorted: OnceCell::new(), spread: OnceCell::new(), derived: OnceCell::new() }
     }
 
     /// Samples in the order taken; numbers that are no times are left out.
@@ -145,6 +150,11 @@ impl<'a> Row<'a> {
         self.spread.get_or_init(|| Spread::of(self.record))
     }
 
+    /// The figures that follow from it.
+    pub(crate) fn derived(&self) -> &Derived {
+        self.derived.get_or_init(|| Derived::of(self))
+    }
+
     /// Operations of any kind; a float, because a hostile record's numbers may not fit.
     pub(crate) fn flops(&self) -> f64 {
         let work = &self.record.work;
@@ -157,8 +167,10 @@ impl<'a> Row<'a> {
 
     pub(crate) fn rate(&self) -> Option<Rate> {
         let median = self.time(0.5)?.0;
-        let rate = match self.case.as_ref()?.operation.rate {
+        let case = self.case.as_ref()?;
+        let rate = match case.operation.rate {
             RateUnit::Bytes => Rate::Bytes(BytesPerSecond(self.traffic() / median)),
+            RateUnit::Flops if case.precision.is_whole() => Rate::Ops(OpsPerSecond(self.flops() / median)),
             RateUnit::Flops => Rate::Flops(FlopsPerSecond(self.flops() / median)),
         };
         (rate.value().is_finite() && rate.value() > 0.0).then_some(rate)
@@ -168,7 +180,7 @@ impl<'a> Row<'a> {
     pub(crate) fn rate_of(&self, rate: Rate, nanoseconds: f64) -> f64 {
         let done = match rate {
             Rate::Bytes(_) => self.traffic(),
-            Rate::Flops(_) => self.flops(),
+            Rate::Flops(_) | Rate::Ops(_) => self.flops(),
         };
         done / nanoseconds * 1e9
     }
@@ -212,6 +224,11 @@ impl<'a> Row<'a> {
         self.of_limit().map_or(NONE.to_owned(), share)
     }
 
+    /// The share alone: a table's narrow form.
+    pub(crate) fn share_text(&self) -> String {
+        self.of_limit().map_or(NONE.to_owned(), |(share, _)| figures::share(share))
+    }
+
     /// What the row was compared with on request: a hub that is a probe is of the limit's making.
     pub(crate) fn hub(&self) -> Option<&'a str> {
         let hub = &self.record.rounds.as_ref()?.hub;
@@ -244,48 +261,9 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What to know of a time before believing it, in short words; a row without a time has none, but
-    /// for saying that another tool measured it.
+    /// What to know of its time before believing it, in short words.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let imported = self.record.provenance.imported.as_ref();
-        let imported = imported.map(|from| format!("imported from {}", escape(&from.format)));
-        let mut notes: Vec<String> = imported.into_iter().collect();
-        let Some(median) = self.time(0.5) else { return notes };
-        let evidence = &self.record.evidence;
-        notes.push(grade(evidence.grade).to_owned());
-        let requires = self.record.provenance.notes.get("requires").filter(|_| !self.record.is_imported());
-        notes.extend(requires.map(|condition| format!("requires {}", escape(condition))));
-        if let Some(rounds) = &self.record.rounds {
-            notes.push(sets(rounds.to_hub.len(), rounds.ended, self.launches()));
-            if rounds.before.is_some() {
-                notes.push("taken again".to_owned());
-            }
-            let timer = rounds.course.timer.0 / (median.0 * f64::from(rounds.course.batch.max(1)));
-            if timer > NOTABLE {
-                notes.push(format!("timer {}", figures::percent(timer)));
-            }
-            if rounds.course.kind == Kind::Cold {
-                notes.push("cold".to_owned());
-            }
-        }
-        if self.record.of_limit().is_some_and(|(share, _)| is_sane(&share) && share.low > 1.0) {
-            notes.push("above its limit".to_owned());
-        }
-        notes.extend(self.spread().notes());
-        if let Some(steal) = evidence.steal.filter(|steal| *steal > NOTABLE) {
-            notes.push(format!("steal {}", figures::percent(steal)));
-        }
-        if evidence.output == OutputMode::Fresh {
-            let copy = evidence.copy.map(|copy| format!(" copied in {copy}")).unwrap_or_default();
-            notes.push(format!("fresh output{copy}"));
-        }
-        let is_weaker = |checked: &&Checked| checked.standing == Standing::Weaker;
-        let weaker: Vec<&str> =
-            evidence.checks.iter().filter(is_weaker).map(|checked| checked.check.name()).collect();
-        if !weaker.is_empty() {
-            notes.push(format!("weaker: {}", weaker.join(" ")));
-        }
-        notes
+        notes(self).into_iter().map(|note| note.words).collect()
     }
 
     pub(crate) fn notes_text(&self) -> String {
@@ -293,9 +271,9 @@ impl<'a> Row<'a> {
         if notes.is_empty() { NONE.to_owned() } else { notes.join(", ") }
     }
 
-    /// Launches that were timed.
-    fn launches(&self) -> u64 {
-        self.record.samples.iter().map(|sample| u64::from(sample.batch.max(1))).sum()
+    /// The same as letters, which the legend below a table explains.
+    pub(crate) fn marks(&self) -> String {
+        notes(self).into_iter().map(|note| note.mark).collect()
     }
 
     /// Elements outside the bound, of those checked.
@@ -306,7 +284,7 @@ impl<'a> Row<'a> {
     }
 
     /// The status with its reason in short, escaped, in `room` columns as far as a word allows.
-    pub(crate) fn status_text(&self, room: usize) -> String {
+    pub(crate) fn status_text(&self, room: usize, style: Style) -> String {
         let status = self.record.status;
         let why = match (status, self.outside()) {
             (Status::Wrong, Some((failed, checked))) => {
@@ -315,6 +293,7 @@ impl<'a> Row<'a> {
             _ => escape(&self.record.why),
         };
         let text = if why.is_empty() { status.to_string() } else { format!("{status}: {why}") };
+        let text = spelled(&text, style);
         if room < LEAST_REASON && width(&text) > room {
             return status.to_string();
         }
@@ -326,10 +305,15 @@ impl<'a> Row<'a> {
     /// can be mended by a condition.
     pub(crate) fn has_details(&self, room: usize) -> bool {
         let record = self.record;
-        let can_be_mended = record.status == Status::Unsupported && !record.gate.replay.is_empty();
         record.status.is_failure()
-            || can_be_mended
-            || record.status == Status::Refused && !self.status_text(room).ends_with(&escape(&record.why))
+            || record.status == Status::Unsupported && !self.is_not_offered()
+            || record.status == Status::Refused
+                && !self.status_text(room, Style::default()).ends_with(&escape(&record.why))
+    }
+
+    /// Whether the runner does not offer the case, and there is nothing to mend.
+    pub(crate) fn is_not_offered(&self) -> bool {
+        self.record.status == Status::Unsupported && self.record.gate.replay.is_empty()
     }
 
     pub(crate) fn colour(&self) -> Colour {
@@ -340,26 +324,6 @@ impl<'a> Row<'a> {
             _ => Colour::Red,
         }
     }
-}
-
-/// Sets in short, and why there are no more where that is not a decision; so few that no interval
-/// stands on them are said to be.
-fn sets(sets: usize, ended: Ended, launches: u64) -> String {
-    let why = match ended {
-        Ended::Slow => {
-            return format!(
-                "slow: {} {}",
-                count(launches),
-                if launches == 1 { "launch" } else { "launches" }
-            );
-        }
-        Ended::Budget => ", budget",
-        Ended::TotalBudget => ", total budget",
-        Ended::HubFailed => ", hub failed",
-        Ended::Decided | Ended::Looks => "",
-    };
-    let few = if sets < FEWEST_SETS { ", too few" } else { "" };
-    format!("{}{few}{why}", plural(sets as u64, "set"))
 }
 
 /// Whether an interval can be shown: what overflows is of a damaged record.
@@ -402,4 +366,18 @@ pub(crate) fn summary(rows: &[Row]) -> String {
         (n > 0).then(|| format!("{n} {status}"))
     });
     format!("{}: {}", plural(rows.len() as u64, "row"), counts.collect::<Vec<_>>().join(", "))
+}
+
+/// How many rows runners do not offer, by implementation; nothing where all are offered.
+pub(crate) fn not_offered(rows: &[Row]) -> Option<String> {
+    let mut counts: Vec<(&str, u64)> = Vec::new();
+    for row in rows {
+        let name = row.record.implementation.as_str();
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let counts: Vec<String> = counts.iter().map(|(name, n)| format!("{} {n}", escape(name))).collect();
+    (!counts.is_empty()).then(|| format!("unsupported and not listed without `--all`: {}", counts.join(", ")))
 }

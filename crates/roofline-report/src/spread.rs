@@ -41,19 +41,4 @@ impl Spread {
         let is_bimodal = bimodal > 0 && bimodal * 2 >= sets.len();
         Spread { drift: stats::median(&drifts), is_bimodal, outliers, samples }
     }
-
-    /// What is too large to be passed over: a drift of a tenth, two heaps, strays of one in a hundred.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        if let Some(drift) = self.drift.filter(|drift| drift.abs() > 0.1) {
-            notes.push(format!("drift {}", crate::figures::signed_percent(drift)));
-        }
-        if self.is_bimodal {
-            notes.push("bimodal".to_owned());
-        }
-        if self.outliers * 100 > self.samples {
-            notes.push(crate::text::plural(self.outliers as u64, "outlier"));
-        }
-        notes
-    }
 }

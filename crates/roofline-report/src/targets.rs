@@ -1,7 +1,7 @@
 //! Targets of a suite, as the rows reached them.
 
 use crate::figures;
-use crate::grid::{Grid, Head, Line, Shape};
+use crate::grid::{First, Grid, Head, Line};
 use crate::text::{Colour, NONE, escape, plural};
 use crate::{Report, Style};
 use roofline_core::target::{Reached, Severity, Standing};
@@ -43,12 +43,7 @@ pub(crate) fn table(report: &Report, style: Style) -> String {
             Standing::Undecided => Colour::Yellow,
         }),
     };
-    let grid = Grid {
-        heads: HEADS.map(|name| Head { name: name.to_owned(), right: false }).into(),
-        lines: report.targets.iter().map(line).collect(),
-    };
-    let plain = Shape { first_above: false, overflow: None };
-    let most = style.width.map_or(usize::MAX, usize::from);
-    let fits = grid.before_last(plain) + grid.last() <= most;
-    if fits { grid.lines(plain, style) } else { grid.blocks(style) }
+    let heads = HEADS.map(|name| Head { name: name.to_owned(), right: false }).into();
+    let grid = Grid::new(heads, report.targets.iter().map(line).collect(), style);
+    if grid.fits(First::Inside) { grid.lines(First::Inside) } else { grid.blocks() }
 }

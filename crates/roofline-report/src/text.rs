@@ -1,5 +1,6 @@
 //! Text for a terminal: escaped, cut and wrapped by display width.
 
+use crate::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// What stands for a value that is not there.
@@ -19,6 +20,36 @@ pub(crate) fn escape(text: &str) -> String {
     escaped
 }
 
+/// `text` for a terminal whose locale has no other characters than those of ASCII.
+pub fn to_ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '×' => plain.push('x'),
+            '±' => plain += "+-",
+            'µ' | 'μ' => plain.push('u'),
+            '–' | '─' => plain.push('-'),
+            // One column, so that what was cut to a width keeps it.
+            '…' => plain.push('~'),
+            '\u{a0}' => plain.push(' '),
+            '▁' | '▂' | '▃' => plain.push('.'),
+            '▄' | '▅' | '▆' => plain.push(':'),
+            '▇' | '█' => plain.push('#'),
+            '┃' | '│' => plain.push('|'),
+            '━' => plain.push('='),
+            '└' => plain.push('+'),
+            c if c.is_ascii() => plain.push(c),
+            c => plain.extend(c.escape_default()),
+        }
+    }
+    plain
+}
+
+/// `text` as a style has it, to be done before anything is measured or cut.
+pub(crate) fn spelled(text: &str, style: Style) -> String {
+    if style.ascii { to_ascii(text) } else { text.to_owned() }
+}
+
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
@@ -34,11 +65,24 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     format!("{}…", kept.trim_end_matches([' ', ',', ':', ';']))
 }
 
-/// `text` as lines of at most `most` columns, the first after `first`, the others after `next`.
+/// A name in at most `most` columns, without its middle where it was cut: names often differ at their ends.
+pub(crate) fn shorten_name(name: &str, most: usize) -> String {
+    if width(name) <= most {
+        return name.to_owned();
+    }
+    let room = most.saturating_sub(1);
+    let start = &name[..fitting(name, room.div_ceil(2))];
+    let room = room - width(start);
+    let from = name.char_indices().map(|(place, _)| place).find(|place| width(&name[*place..]) <= room);
+    format!("{start}…{}", from.map_or("", |from| &name[from..]))
+}
+
+/// `text` as lines of at most the style's columns, the first after `first`, the others after `next`.
 ///
 /// Breaks at spaces; a word longer than a line is broken where the line ends.
-pub(crate) fn wrap(text: &str, most: Option<u16>, first: &str, next: &str) -> String {
-    let Some(most) = most.map(usize::from) else { return format!("{first}{text}\n") };
+pub(crate) fn wrap(text: &str, style: Style, first: &str, next: &str) -> String {
+    let text = &spelled(text, style);
+    let Some(most) = style.width.map(usize::from) else { return format!("{first}{text}\n") };
     let mut lines = String::new();
     let mut line = first.to_owned();
     let mut empty = true;
@@ -158,10 +202,20 @@ mod tests {
 
     #[test]
     fn wrapping_keeps_every_character_and_the_width() {
+        let wrap = |text, width, first, next| wrap(text, Style { width, ..Style::default() }, first, next);
         assert_eq!(wrap("one two three", Some(9), "- ", "  "), "- one two\n  three\n");
         assert_eq!(wrap("abcdefgh", Some(5), "> ", "> "), "> abc\n> def\n> gh\n");
         assert_eq!(wrap("漢漢漢", Some(5), "", ""), "漢漢\n漢\n");
         assert_eq!(wrap("x y", None, "", ""), "x y\n");
         assert_eq!(wrap("漢", Some(0), "", ""), "漢\n");
+    }
+
+    #[test]
+    fn names_keep_both_ends_and_ascii_has_no_other() {
+        assert_eq!(shorten_name("mine/tiled:tile=16", 18), "mine/tiled:tile=16");
+        assert_eq!(shorten_name("mine/tiled:tile=16", 11), "mine/…le=16");
+        assert_eq!(shorten_name("漢漢漢漢", 5), "漢…漢");
+        assert_eq!(shorten_name("abc", 1), "…");
+        assert_eq!(to_ascii("1.54× ±0.4 % 3 µs – ok… 漢"), "1.54x +-0.4 % 3 us - ok~ \\u{6f22}");
     }
 }

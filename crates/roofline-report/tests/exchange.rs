@@ -12,7 +12,7 @@ use records::{any_record, record, run};
 use roofline_core::case::Case;
 use roofline_core::protocol::Allocations;
 use roofline_core::record::{Grade, Imported, Provenance, Record, Sample, Status};
-use roofline_report::{FORMATS, File, Folder, Format, READERS, Reader, Report, Sort, Source, Style, explain};
+use roofline_report::{FORMATS, File, Folder, Format, READERS, Reader, Report, Source, Style, explain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -38,13 +38,7 @@ fn written(format: &str, records: &[Record]) -> Source {
     match Folder::find(format) {
         None => file(write(format, records)),
         Some(kind) => {
-            let files = (kind.write)(&Report {
-                run: None,
-                records,
-                sort: Sort::default(),
-                targets: &[],
-                findings: &[],
-            });
+            let files = (kind.write)(&Report::new(None, records));
             folder(files.into_iter().map(|(path, text)| (path, text.into_bytes())))
         }
     }
@@ -503,11 +497,10 @@ fn nvbench_samples_beside_the_file_are_taken() {
 fn a_row_that_was_imported_says_so() {
     let records = [kept("hyperfine", "good-1.15.json", "true")];
     let table = write("table", &records);
-    assert!(
-        table.contains("imported/hyperfine") && table.contains("imported from hyperfine, claimed"),
-        "{table}"
-    );
-    let words = explain(&records[0], Style { colour: false, width: Some(200) });
+    assert!(table.contains("imported/hyperfine") && table.contains("  i  imported: another tool"), "{table}");
+    let markdown = write("markdown", &records);
+    assert!(markdown.contains("imported from hyperfine"), "{markdown}");
+    let words = explain(&records[0], Style { colour: false, width: Some(200), ..Style::default() });
     for part in
         ["so its file says; nothing was judged here", "no launch was judged", "nothing corroborates it"]
     {

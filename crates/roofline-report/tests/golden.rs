@@ -43,6 +43,7 @@ fn row(case: &str, implementation: &str, status: Status, why: &str) -> Record {
         status,
         why: why.to_owned(),
         reproduce: format!("roofline check {case} -i {implementation} --seed 7"),
+        place: None,
         work: Work::default(),
         gate: Gate::default(),
         rounds: None,
@@ -252,6 +253,7 @@ fn measured() -> Record {
             allocations: Some(Allocations { count: 2.0, bytes: 4096.0 }),
             steal: Some(0.002),
             switches: Some(31),
+            others: None,
         },
         ..row(SOFTMAX, "cpu/online-512", Status::Ok, "")
     }
@@ -325,22 +327,60 @@ fn tables_of_several_widths() {
     let records = records();
     let report = Report::new(None, &records);
     for width in [40, 80, 120, 160] {
-        let style = Style { colour: false, width: Some(width) };
+        let style = Style { colour: false, width: Some(width), ..Style::default() };
         hold(&format!("table-{width}.txt"), &(FORMATS[0].write)(&report, style));
     }
-    hold("table-colour.txt", &(FORMATS[0].write)(&report, Style { colour: true, width: Some(120) }));
+    hold(
+        "table-colour.txt",
+        &(FORMATS[0].write)(&report, Style { colour: true, width: Some(120), ..Style::default() }),
+    );
     let empty = Report::new(None, &[]);
     assert_eq!((FORMATS[0].write)(&empty, Style::default()), "no rows\n");
 }
 
+/// The same with what a busy machine does to intervals, whole numbers, and what a runner does not offer.
+fn crowded() -> Vec<Record> {
+    let wide = (0..6).map(|i| -1.5 + 0.4 * f64::from(i % 4)).collect();
+    let busy = |record: Record| Record {
+        evidence: Evidence { others: Some(0.45), ..record.evidence.clone() },
+        ..record
+    };
+    let rounds = Rounds { to_hub: wide, ..rounds("torch/eager", -1.5, 6) };
+    let mut records = compared();
+    let product = "matmul/i8/m=512,n=512,k=512";
+    let own = Record {
+        work: Work { multiply_adds: 512 * 512 * 512, ..Work::default() },
+        rounds: None,
+        ..timed(product, "cpu/a-name-that-goes-on-and-on-amx-32", 1, 0.2, rounds.clone())
+    };
+    records.push(busy(timed(SOFTMAX, "mine/under-load", 1, 2.0, rounds)));
+    records.push(own);
+    for case in [product, MATMUL, "matmul/i8/m=1,n=512,k=512"] {
+        records.push(row(case, "torch/compiled", Status::Unsupported, "no integers"));
+    }
+    records.push(row(product, "torch/eager", Status::Unsupported, "no integers"));
+    records
+}
+
 #[test]
 fn tables_of_a_comparison() {
+    let (run, records) = (run(), crowded());
+    let report = Report::new(Some(&run), &records);
+    let write = FORMATS[0].write;
+    for width in [40, 80, 120, 200] {
+        let style = Style { colour: false, width: Some(width), ..Style::default() };
+        hold(&format!("compared-{width}.txt"), &write(&report, style));
+    }
+    hold("compared-piped.txt", &write(&report, Style::default()));
+    let ascii = write(&report, Style { ascii: true, width: Some(80), ..Style::default() });
+    assert!(ascii.is_ascii(), "{ascii}");
+    hold("compared-ascii.txt", &ascii);
+    let all = write(&Report { all: true, ..report }, Style::default());
+    assert_eq!(all.matches("unsupported: no integers").count(), 4, "{all}");
+    let markdown = Format::find("markdown").unwrap();
+    hold("crowded.markdown", &(markdown.write)(&report, Style::default()));
     let records = compared();
     let report = Report::new(None, &records);
-    for width in [40, 80, 100, 120, 160, 200] {
-        let style = Style { colour: false, width: Some(width) };
-        hold(&format!("compared-{width}.txt"), &(FORMATS[0].write)(&report, style));
-    }
     let markdown = Format::find("markdown").unwrap();
     hold("compared.markdown", &(markdown.write)(&report, Style::default()));
     let csv = Format::find("csv").unwrap();
@@ -480,7 +520,7 @@ fn scaling_tables() {
     let records = scaled();
     let report = Report::new(None, &records);
     hold("scaling.txt", &scaling(&report, Style::default()));
-    hold("scaling-40.txt", &scaling(&report, Style { colour: false, width: Some(40) }));
+    hold("scaling-40.txt", &scaling(&report, Style { colour: false, width: Some(40), ..Style::default() }));
     let last_line = |cases: &[&str]| {
         let mut records = scaled();
         records.retain(|record| cases.iter().any(|case| record.case.starts_with(case)));
@@ -505,7 +545,10 @@ fn readings() {
         ("by-rows", Reading::By("rows".to_owned())),
     ] {
         hold(&format!("{name}.txt"), &reading.write(&report, Style::default()));
-        hold(&format!("{name}-60.txt"), &reading.write(&report, Style { colour: false, width: Some(60) }));
+        hold(
+            &format!("{name}-60.txt"),
+            &reading.write(&report, Style { colour: false, width: Some(60), ..Style::default() }),
+        );
         assert_eq!(reading.write(&Report::new(None, &[]), Style::default()), "no row has a time\n");
     }
     let cases: Vec<Case> = records.iter().map(|record| record.case.parse().unwrap()).collect();
@@ -528,7 +571,10 @@ fn explanations() {
         hold(&format!("explain-{name}.txt"), &explain(&record, Style::default()));
     }
     let suspect = Record { status: Status::Suspect, why: "faster than its limit".to_owned(), ..measured() };
-    hold("explain-suspect.txt", &explain(&suspect, Style { colour: true, width: Some(60) }));
+    hold(
+        "explain-suspect.txt",
+        &explain(&suspect, Style { colour: true, width: Some(60), ..Style::default() }),
+    );
 }
 
 #[test]

@@ -123,7 +123,7 @@ proptest! {
     fn the_table_keeps_to_the_width(
         records in proptest::collection::vec(likely(), 0..5), width in 40u16..=200, colour: bool,
     ) {
-        let text = write("table", &records, Style { colour, width: Some(width) });
+        let text = write("table", &records, Style { colour, width: Some(width), ..Style::default() });
         prop_assert_eq!(text.contains('\u{1b}'), colour && !records.is_empty());
         for line in without_colour(&text).lines() {
             // A command is left whole, so that it can be copied.
@@ -132,8 +132,32 @@ proptest! {
     }
 
     #[test]
+    fn a_row_has_one_line_from_80_columns_on(
+        records in proptest::collection::vec(likely(), 1..5),
+        names in proptest::collection::vec("[a-z漢/_:=.-]{1,90}", 5),
+        width in 80u16..=200, ascii: bool,
+    ) {
+        let mut records = records;
+        for (record, name) in records.iter_mut().zip(names) {
+            record.implementation = format!("mine/{name}");
+            // A case without a name would end the table for this test.
+            record.case = format!("case {}", record.case);
+        }
+        let style = Style { width: Some(width), ascii, ..Style::default() };
+        let run = run("run");
+        let report = Report { all: true, ..Report::new(Some(&run), &records) };
+        let text = (Format::find("table").unwrap().write)(&report, style);
+        prop_assert!(!ascii || text.is_ascii(), "{}", text);
+        let rows: Vec<&str> = text.split("\n\n").next().unwrap_or_default().lines().collect();
+        prop_assert!(rows.iter().all(|line| line.width() <= usize::from(width)), "{}", text);
+        // Headers, a line a row, and above them their cases, which may be as long as they like.
+        let ends = |row: &&&str| records.iter().any(|record| row.trim_end().contains(record.status.name()));
+        prop_assert!(rows.iter().skip(1).filter(ends).count() >= records.len(), "{}", text);
+    }
+
+    #[test]
     fn scaling_keeps_to_the_width(records in proptest::collection::vec(likely(), 0..5), width in 40u16..=200) {
-        let text = scale(&records, Style { colour: false, width: Some(width) });
+        let text = scale(&records, Style { colour: false, width: Some(width), ..Style::default() });
         for line in text.lines() {
             prop_assert!(line.starts_with("  reproduce: ") || line.width() <= usize::from(width), "{line:?}");
         }
@@ -144,7 +168,7 @@ proptest! {
         records in proptest::collection::vec(likely(), 0..5), width in 40u16..=200, which in 0usize..3,
     ) {
         let reading = [Reading::Best(Choice::default()), Reading::Wins, Reading::By("rows".to_owned())][which].clone();
-        let text = reading.write(&Report::new(None, &records), Style { colour: false, width: Some(width) });
+        let text = reading.write(&Report::new(None, &records), Style { colour: false, width: Some(width), ..Style::default() });
         for line in text.lines() {
             prop_assert!(line.starts_with("  reproduce: ") || line.width() <= usize::from(width), "{line:?}");
         }
@@ -173,17 +197,21 @@ proptest! {
 
     #[test]
     fn colour_says_nothing_that_words_do_not(records in proptest::collection::vec(likely(), 0..5), width in 40u16..=200) {
-        let plain = write("table", &records, Style { colour: false, width: Some(width) });
-        let colourful = write("table", &records, Style { colour: true, width: Some(width) });
+        let plain = write("table", &records, Style { colour: false, width: Some(width), ..Style::default() });
+        let colourful = write("table", &records, Style { colour: true, width: Some(width), ..Style::default() });
         let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
         prop_assert_eq!(trimmed(&without_colour(&colourful)), trimmed(&plain));
     }
 
     #[test]
     fn nothing_hostile_reaches_the_terminal(record in likely(), width: Option<u16>) {
-        let style = Style { colour: false, width };
+        let style = Style { colour: false, width, ..Style::default() };
         let records = [record];
         let texts = ["table", "markdown"].map(|format| write(format, &records, style));
+        let ascii = Style { ascii: true, ..style };
+        for text in [write("table", &records, ascii), explain(&records[0], ascii), scale(&records, ascii)] {
+            prop_assert!(text.is_ascii(), "{}", text);
+        }
         for text in texts.iter().chain([&explain(&records[0], style), &scale(&records, style)]) {
             let stray = text.chars().find(|c| c.is_control() && *c != '\n' || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'));
             prop_assert_eq!(stray, None, "{}", text);
@@ -192,7 +220,7 @@ proptest! {
 
     #[test]
     fn explanations_keep_to_the_width(record in likely(), width in 40u16..=200) {
-        for line in explain(&record, Style { colour: false, width: Some(width) }).lines() {
+        for line in explain(&record, Style { colour: false, width: Some(width), ..Style::default() }).lines() {
             // Commands are not wrapped, so that they can be copied.
             let is_command = ["reproduce ", "settle ", "by hand "].iter().any(|word| line.starts_with(word));
             prop_assert!(is_command || line.width() <= usize::from(width), "{line:?}");
@@ -213,7 +241,7 @@ fn control_characters_are_shown_and_not_obeyed() {
     };
     let table = write("table", &[record], Style::default());
     assert!(table.contains("\\u{1b}]0;title\\u{7}\\r\\n\\u{1b}[2Jok"), "{table}");
-    assert_eq!(table.lines().count(), 8, "{table}");
+    assert_eq!(table.lines().count(), 9, "{table}");
 }
 
 #[test]
@@ -221,7 +249,7 @@ fn numbers_that_cannot_be_times_are_no_times() {
     for nanoseconds in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300, 5e-324] {
         let samples = vec![Sample { set: 0, visit: 0, batch: 0, nanoseconds }; 3];
         let record = Record { samples, ..record("run", "odd") };
-        let style = Style { colour: false, width: Some(120) };
+        let style = Style { colour: false, width: Some(120), ..Style::default() };
         for line in write("table", std::slice::from_ref(&record), style).lines() {
             assert!(line.width() <= 120, "{line}");
         }

@@ -46,14 +46,17 @@ fn roofs() -> Roofs {
 #[test]
 fn tables_and_plots() {
     hold("roofs.txt", &roofs_table(&roofs()));
-    hold("roofline.txt", &roofline_plot(&roofs(), Style { colour: false, width: Some(80) }));
+    hold(
+        "roofline.txt",
+        &roofline_plot(&roofs(), Style { colour: false, width: Some(80), ..Style::default() }),
+    );
     hold("roofline.svg", &roofline_svg(&roofs()).unwrap());
 }
 
 #[test]
 fn a_plot_fits_its_width() {
     for width in [0, 1, 40, 60, 100, 300] {
-        let plot = roofline_plot(&roofs(), Style { colour: false, width: Some(width) });
+        let plot = roofline_plot(&roofs(), Style { colour: false, width: Some(width), ..Style::default() });
         let widest = plot.lines().skip(1).map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= usize::from(width.clamp(45, 110)), "{width}: {widest}\n{plot}");
     }

@@ -5,7 +5,7 @@
 
 use crate::ask::Ask;
 use crate::request::Outcome;
-use crate::terminal::tell;
+use crate::terminal::complain;
 use crate::{has_failure, now};
 use roofline_conductor::conduct::Finish;
 use roofline_core::decision::{self, FailOn};
@@ -80,14 +80,15 @@ impl Ask {
         match &outcome.finish {
             Ok(Finish::Complete) => Ok(self.end_complete(records, others, judged)),
             Ok(Finish::OutOfTime) => {
-                tell(&format!("the total budget is spent: {reached}; {go_on}"));
+                complain(&format!("the total budget is spent: {reached}; {go_on}"));
                 let code = self.code(records, others, judged);
                 // What was to be decided is not: that is no reason to merge.
                 let decides = self.fail_on.is_some() || !self.targets.is_empty();
-                Ok(if code == 0 && decides && finished < planned { 5 } else { code })
+                let is_open = code == 0 && (decides && finished < planned || has_nothing(records));
+                Ok(if is_open { 5 } else { code })
             }
             Ok(Finish::Interrupted) => {
-                tell(&format!("interrupted: {reached}; {go_on}"));
+                complain(&format!("interrupted: {reached}; {go_on}"));
                 Ok(130)
             }
             Err(error) => Err(io::Error::other(error.to_string())),
@@ -97,7 +98,7 @@ impl Ask {
     /// The code of a run all of whose rows came to their end; says by which of them.
     pub fn end_complete(&self, records: &[Record], others: &Others, judged: &Judgement) -> u8 {
         if has_nothing(records) {
-            tell("nothing was measured: every row is unsupported or refused");
+            complain("nothing was measured: every row is unsupported or refused");
             return 5;
         }
         self.code(records, others, judged)
@@ -106,17 +107,17 @@ impl Ask {
     fn code(&self, records: &[Record], others: &Others, judged: &Judgement) -> u8 {
         let is_past = |record: &&Record| others.older.contains(&record.provenance.runner);
         for record in records.iter().filter(is_past).filter(|record| record.status.is_failure()) {
-            tell(&format!("{}: {}; nothing is compared with it", record.row(), record.status));
+            complain(&format!("{}: {}; nothing is compared with it", record.row(), record.status));
         }
         if has_failure(others.own(records)) {
             return 4;
         }
         for Finding { row, what, .. } in &judged.findings {
-            tell(&format!("policy: {row}: {what}"));
+            complain(&format!("policy: {row}: {what}"));
         }
         let missed: Vec<&Reached> = judged.targets.iter().filter(|reached| reached.fails()).collect();
         for reached in &missed {
-            tell(&format!("missed: {}", reached.target.id));
+            complain(&format!("missed: {}", reached.target.id));
         }
         match self.decide(&others.compared(records), &judged.findings) {
             Decision::Fails => return 3,
@@ -126,7 +127,7 @@ impl Ask {
         }
         let has_pair = judged.targets.iter().any(|reached| reached.cases > 0);
         if !judged.targets.is_empty() && !has_pair {
-            tell("no target was decided: no case has a time of both sides");
+            complain("no target was decided: no case has a time of both sides");
             return 5;
         }
         0
@@ -143,7 +144,7 @@ impl Ask {
         };
         if let Some(word) = decision::one_way(records.iter().copied()).filter(|_| decided == Decision::Fails)
         {
-            tell(&decision::alarm(word));
+            complain(&decision::alarm(word));
         }
         decided
     }
@@ -155,14 +156,14 @@ fn decide_on(records: &[&Record], what: FailOn) -> Decision {
         // Who fails on what is not known fails on what is slower too.
         let is_slower = what == FailOn::Inconclusive && decision::word(record) == Some(Word::Slower);
         let word = if is_slower { Word::Slower.name().to_owned() } else { what.to_string() };
-        tell(&format!("{word}: {}", record.row()));
+        complain(&format!("{word}: {}", record.row()));
     }
     let is_refuted = |record: &&&Record| {
         let rounds = record.rounds.as_ref().filter(|rounds| rounds.before.is_some());
         rounds.is_some_and(|rounds| !decision::calls_for_more(rounds, what))
     };
     for record in records.iter().filter(is_refuted) {
-        tell(&format!("{what} at first, and not when it was measured again: {}", record.row()));
+        complain(&format!("{what} at first, and not when it was measured again: {}", record.row()));
     }
     let open = open_rows(records, what);
     if flagged.is_empty() { open } else { Decision::Fails }
@@ -172,12 +173,12 @@ fn decide_on(records: &[&Record], what: FailOn) -> Decision {
 fn open_rows(records: &[&Record], what: FailOn) -> Decision {
     let open = decision::unconfirmed(records.iter().copied(), what);
     for record in &open {
-        tell(&format!("{what}, and no time was left to measure it again: {}", record.row()));
+        complain(&format!("{what}, and no time was left to measure it again: {}", record.row()));
     }
     if open.is_empty() { Decision::Well } else { Decision::Open }
 }
 
-/// Whether every row says no.
+/// Whether there is no row, or every one says no.
 fn has_nothing(records: &[Record]) -> bool {
     records.iter().all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
 }

@@ -1,6 +1,6 @@
 //! Progress on standard error, and every record to the store at once.
 
-use crate::terminal::tell;
+use crate::terminal::{is_hushed, tell};
 use indicatif::{ProgressBar, ProgressStyle};
 use roofline_conductor::conduct::{Forecast, Observer, Step};
 use roofline_conductor::plan::Plan;
@@ -8,7 +8,7 @@ use roofline_core::case::Case;
 use roofline_core::record::Record;
 use roofline_core::turn::Turn;
 use roofline_store::{Store, StoreError};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,8 @@ pub struct Recorder<'a> {
     pub told: Instant,
     /// The command that shows a row again, where it is not the conductor's.
     pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
+    /// The place of each row among all that the run planned.
+    pub places: BTreeMap<String, u32>,
     pub records: Vec<Record>,
     /// Why the store refused a record.
     refused: Option<StoreError>,
@@ -39,14 +41,26 @@ impl<'a> Recorder<'a> {
         let planned = plan.cases.iter().flat_map(|planned| {
             planned.rows.iter().map(|row| format!("{}@{}", planned.case, row.implementation))
         });
-        let bar = ProgressBar::new(plan.rows() as u64);
+        let rows = plan.rows() as u64;
+        let bar = if is_hushed() { ProgressBar::hidden() } else { ProgressBar::new(rows) };
         if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} rows  {elapsed}  {wide_msg}") {
             bar.set_style(style);
         }
         // Draws only between rows: nothing moves on the terminal while something is timed.
         bar.tick();
         let (run, planned, start) = (run.to_owned(), planned.collect(), Instant::now());
-        Recorder { store, run, planned, bar, start, told: start, reproduce: None, records, refused: None }
+        Recorder {
+            store,
+            run,
+            planned,
+            bar,
+            start,
+            told: start,
+            reproduce: None,
+            places: BTreeMap::new(),
+            records,
+            refused: None,
+        }
     }
 
     /// How many of the planned rows have a record.
@@ -103,6 +117,7 @@ impl Observer for Recorder<'_> {
         if let Some(command) = self.reproduce {
             record.reproduce = command(&record);
         }
+        record.place = self.places.get(&record.row()).copied();
         let stored = self.store.append(&record);
         if self.planned.contains(&record.row()) {
             self.bar.inc(1);

@@ -12,6 +12,7 @@ use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
 use roofline_core::verdict;
 use roofline_store::{Store, StoreError};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -84,9 +85,11 @@ impl Request<'_> {
         let planned = self.planned.rows();
         let mut outcome = Outcome { run, records, finish, planned, finished: 0, kept };
         let asked = self.ask.options(self.program, &self.planned.lineup, self.machine);
+        let places = places(&self.planned.plans);
         for plan in &self.planned.plans {
             let mut recorder = Recorder::new(&store, &facts.run, plan, std::mem::take(&mut outcome.records));
             recorder.reproduce = self.reproduce;
+            recorder.places.clone_from(&places);
             (recorder.start, recorder.told) = (start, told);
             let rest = plan.without(&recorder.records);
             // The time of the run is that of all its plans.
@@ -106,6 +109,24 @@ impl Request<'_> {
         verdict::drop_failed_hubs(&mut outcome.records);
         Ok(outcome)
     }
+}
+
+/// The places of all rows, case by case in the order of the plans.
+fn places(plans: &[Plan]) -> BTreeMap<String, u32> {
+    let mut rows: Vec<(usize, String)> = Vec::new();
+    let mut cases: BTreeMap<String, usize> = BTreeMap::new();
+    for planned in plans.iter().flat_map(|plan| &plan.cases) {
+        let (case, next) = (planned.case.to_string(), cases.len());
+        let place = *cases.entry(case.clone()).or_insert(next);
+        rows.extend(planned.rows.iter().map(|row| (place, format!("{case}@{}", row.implementation))));
+    }
+    rows.sort_by_key(|(case, _)| *case);
+    let mut places = BTreeMap::new();
+    for (_, row) in rows {
+        let next = places.len() as u32;
+        places.entry(row).or_insert(next);
+    }
+    places
 }
 
 /// Records come as rows are decided, and plan by plan; people read case by case.

@@ -7,7 +7,7 @@ mod stored;
 mod surroundings;
 mod values;
 
-pub use measure::{Ab, EvidenceArg, How, Measure, SandboxArg};
+pub use measure::{Ab, Check, EvidenceArg, How, Measure, SandboxArg};
 pub use select::{CacheArg, Places, Select};
 pub use show::{Read, Show};
 pub use stored::{Baselines, BaselinesAction, Explain, Export, History, Import, Runs};
@@ -27,7 +27,7 @@ pub struct Line {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 all well; 1 our own failure, such as the store; 2 usage; 3 a row that
-`--fail-on` names, for `ab` one that is slower, a target that is missed; 4 a row is wrong, suspect, crashed, timed out, out of memory or broke the protocol; 5 nothing ran; 130 interrupted.";
+`--fail-on` names, for `ab` one that is slower, a target that is missed; 4 a row is wrong, suspect, crashed, timed out, out of memory or broke the protocol; 5 nothing was measured; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
@@ -36,7 +36,7 @@ pub enum Command {
     /// Show the runners: present or what to do, version, operations covered; `install` brings one
     Runners(Runners),
     /// Prove implementations right; measure nothing
-    Check(Measure),
+    Check(Check),
     /// Prove, measure, record, and print a table
     Run(Measure),
     /// Measure two sides of a change in the same rounds, and end with 3 when the new one is slower
@@ -68,6 +68,18 @@ pub enum Command {
     #[command(hide = true)]
     #[command(subcommand)]
     Runner(BuiltIn),
+}
+
+impl Command {
+    /// Whether only what goes wrong is to be said.
+    pub fn is_quiet(&self) -> bool {
+        match self {
+            Command::Check(check) => check.show.quiet,
+            Command::Run(run) => run.show.quiet,
+            Command::Ab(ab) => ab.show.quiet,
+            _ => false,
+        }
+    }
 }
 
 /// Runners inside this binary.

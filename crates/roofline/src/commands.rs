@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub mod ab;
+pub mod again;
 pub mod baselines;
 pub mod completions;
 pub mod explain;

@@ -1,6 +1,6 @@
 //! What goes wrong, said in one to three lines: what happened, where, what to do.
 
-pub use roofline_run::terminal::tell;
+pub use roofline_run::terminal::{complain, tell};
 
 use std::fmt;
 use std::ops::Range;
@@ -53,8 +53,8 @@ impl Problem {
     pub fn report(self) -> ExitCode {
         let code = ExitCode::from(self.code);
         match self.source.is_some() {
-            true => tell(&format!("{:?}", miette::Report::new(self))),
-            false => tell(&self.to_string()),
+            true => complain(&format!("{:?}", miette::Report::new(self))),
+            false => complain(&self.to_string()),
         }
         code
     }

@@ -19,6 +19,9 @@ static HEAP: roofline_runner::Counting = roofline_runner::Counting;
 
 fn main() -> ExitCode {
     let line = Line::parse();
+    if line.command.is_quiet() {
+        roofline_run::terminal::hush();
+    }
     match run(line.command) {
         Ok(code) => code,
         Err(problem) => problem.report(),

@@ -38,7 +38,7 @@ pub fn cases(select: &Select) -> Result<Vec<Case>, Problem> {
 pub fn selection(select: &Select, how: &How) -> Result<Selection, Problem> {
     let mut picked = pick(select)?;
     let all = picked.len();
-    if how.quick {
+    if how.bounds.quick {
         picked = a_few(picked);
     }
     let left_out = all - picked.len();
@@ -48,7 +48,7 @@ pub fn selection(select: &Select, how: &How) -> Result<Selection, Problem> {
             "`--quick` takes {few} of {all} cases, at most {A_FEW} shapes of each group; without it all are taken"
         ));
     }
-    let turns = if how.total_budget.is_some() { turns(&picked) } else { BTreeMap::new() };
+    let turns = if how.bounds.total_budget.is_some() { turns(&picked) } else { BTreeMap::new() };
     let mut cases: Vec<Case> = picked.into_iter().map(|picked| picked.case).collect();
     cases.sort_by_cached_key(|case| turns.get(&case.to_string()).copied());
     let is_by_id = select.words().next().is_some() && select.words().all(|word| word.contains('/'));

@@ -59,7 +59,7 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
         samples: lane.samples.clone(),
         account: Account { plain: vec![clear; 4], doubled: vec![clear; 4], ..Account::default() },
         spent: seconds,
-        taken: Taken { ticks: Some((1, 10)), switches: None },
+        taken: Taken { ticks: Some((1, 10)), others: None, switches: None },
         restarts: 0,
         renews: false,
         doubted: None,

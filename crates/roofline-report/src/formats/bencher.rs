@@ -35,6 +35,7 @@ fn measures(row: &Row) -> Value {
         let name = match rate {
             Rate::Bytes(_) => "bytes-per-second",
             Rate::Flops(_) => "flops-per-second",
+            Rate::Ops(_) => "ops-per-second",
         };
         measures[name] = metric(rate.value(), None);
     }

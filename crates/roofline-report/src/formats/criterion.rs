@@ -96,7 +96,7 @@ impl Id {
         // Criterion knows no operations: they are counted as elements.
         let throughput = match row.rate() {
             Some(Rate::Bytes(_)) => json!({ "Bytes": row.traffic() as u64 }),
-            Some(Rate::Flops(_)) => json!({ "Elements": row.flops() as u64 }),
+            Some(Rate::Flops(_) | Rate::Ops(_)) => json!({ "Elements": row.flops() as u64 }),
             None => Value::Null,
         };
         json!({

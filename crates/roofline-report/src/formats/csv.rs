@@ -6,11 +6,9 @@
 
 use crate::order::sorted;
 use crate::row::{Row, grade};
-use crate::spread::MEDIAN_ALPHA;
 use crate::{Report, Style};
 use roofline_core::record::Rounds;
 use roofline_core::stats;
-use roofline_core::verdict::Comparison;
 
 /// A column: its name, and what a row has in it.
 type Column = (&'static str, fn(&Row) -> String);
@@ -29,12 +27,12 @@ const COLUMNS: &[Column] = &[
     ("thread_limit", |row| optional(row.thread_limit())),
     // Number of samples, and quantiles over them of the time of one launch.
     ("samples", |row| row.record.samples.len().to_string()),
-    ("median_seconds", |row| optional(row.time(0.5).map(|time| time.0))),
+    ("median_seconds", |row| optional(row.derived().median_seconds)),
     ("lower_quartile_seconds", |row| optional(row.time(0.25).map(|time| time.0))),
     ("upper_quartile_seconds", |row| optional(row.time(0.75).map(|time| time.0))),
     // In `rate_unit`: B/s of compulsory traffic, or FLOP/s.
-    ("rate", |row| optional(row.rate().map(|rate| rate.value()))),
-    ("rate_unit", |row| optional(row.rate().map(|rate| rate.unit()))),
+    ("rate", |row| optional(row.derived().rate)),
+    ("rate_unit", |row| optional(row.derived().rate_unit)),
     ("grade", |row| optional(row.time(0.5).map(|_| grade(row.record.evidence.grade)))),
     // What one launch must do: compulsory bytes, operations.
     ("bytes", |row| row.traffic().to_string()),
@@ -54,19 +52,19 @@ const COLUMNS: &[Column] = &[
     ("roofline", |row| row.record.provenance.roofline.clone()),
     ("reproduce", |row| row.record.reproduce.clone()),
     // Share of the measured limit with its interval, what limits, and the probe that showed it.
-    ("of_limit", |row| optional(row.of_limit().map(|(share, _)| share.value))),
-    ("of_limit_low", |row| optional(row.of_limit().map(|(share, _)| share.low))),
-    ("of_limit_high", |row| optional(row.of_limit().map(|(share, _)| share.high))),
-    ("limiter", |row| optional(row.of_limit().map(|(_, limiter)| limiter.name()))),
+    ("of_limit", |row| optional(row.derived().of_limit)),
+    ("of_limit_low", |row| optional(row.derived().of_limit_low)),
+    ("of_limit_high", |row| optional(row.derived().of_limit_high)),
+    ("limiter", |row| optional(row.derived().limiter)),
     ("probe", |row| rounds(row, |rounds| rounds.limit.as_ref().map(|limit| limit.probe.clone()))),
     // The hub, how many times as fast as it with the interval, in a word, and the smallest relative
     // difference that the sets could have shown.
-    ("against", |row| rounds(row, |rounds| Some(rounds.hub.clone()))),
-    ("speed", |row| compared(row, |comparison| comparison.speed.value)),
-    ("speed_low", |row| compared(row, |comparison| comparison.speed.low)),
-    ("speed_high", |row| compared(row, |comparison| comparison.speed.high)),
-    ("word", |row| compared(row, |comparison| comparison.word.name())),
-    ("smallest_effect", |row| compared(row, |comparison| comparison.smallest)),
+    ("against", |row| optional(row.derived().against.clone())),
+    ("speed", |row| optional(row.derived().speed)),
+    ("speed_low", |row| optional(row.derived().speed_low)),
+    ("speed_high", |row| optional(row.derived().speed_high)),
+    ("word", |row| optional(row.derived().word)),
+    ("smallest_effect", |row| optional(row.derived().smallest_effect)),
     // How it was measured, and why no longer.
     ("sets", |row| rounds(row, |rounds| Some(rounds.to_hub.len()))),
     ("ended", |row| rounds(row, |rounds| Some(rounds.ended.name()))),
@@ -75,12 +73,8 @@ const COLUMNS: &[Column] = &[
     ("timer_seconds", |row| rounds(row, |rounds| Some(rounds.course.timer.0))),
     // What the samples look like.
     ("mad_seconds", |row| timed(row, |row| stats::mad(&row.times()))),
-    ("median_low_seconds", |row| {
-        timed(row, |row| Some(stats::median_interval(&row.times(), MEDIAN_ALPHA)?.0))
-    }),
-    ("median_high_seconds", |row| {
-        timed(row, |row| Some(stats::median_interval(&row.times(), MEDIAN_ALPHA)?.1))
-    }),
+    ("median_low_seconds", |row| optional(row.derived().median_low_seconds)),
+    ("median_high_seconds", |row| optional(row.derived().median_high_seconds)),
     ("drift", |row| timed(row, |row| row.spread().drift)),
     ("bimodal", |row| timed(row, |row| Some(row.spread().is_bimodal))),
     ("outliers", |row| timed(row, |row| Some(row.spread().outliers))),
@@ -90,6 +84,7 @@ const COLUMNS: &[Column] = &[
     // What the system says was going on beside the row.
     ("steal", |row| optional(row.record.evidence.steal)),
     ("switches", |row| optional(row.record.evidence.switches)),
+    ("others", |row| optional(row.record.evidence.others)),
 ];
 
 /// Names of the columns.
@@ -113,10 +108,6 @@ fn optional<T: ToString>(value: Option<T>) -> String {
 
 fn rounds<T: ToString>(row: &Row, field: fn(&Rounds) -> Option<T>) -> String {
     optional(row.record.rounds.as_ref().and_then(field))
-}
-
-fn compared<T: ToString>(row: &Row, field: fn(Comparison) -> T) -> String {
-    optional(row.comparison().map(field))
 }
 
 /// What only a row with a time has.

@@ -38,7 +38,7 @@ fn entries(report: &Report, entries: impl Fn(&Row, &str) -> Vec<Value>) -> Strin
 }
 
 fn entry(row: &Row, name: String, value: f64, unit: &str, range: Option<f64>) -> Value {
-    let mut entry = json!({ "name": name, "value": value, "unit": unit, "extra": row.notes_text() });
+    let mut entry = json!({ "name": name, "value": value, "unit": unit, "extra": row.notes().join(", ") });
     if let Some(range) = range.filter(|range| range.is_finite()) {
         entry["range"] = format!("± {range}").into();
     }

@@ -19,9 +19,10 @@ const NAME: &str = "go";
 const FOREIGN: &str = "BenchmarkForeign/row=";
 /// What benchstat is told of units that are not Go's. Work follows from the case, so that it is neither better
 /// nor worse; none of these names has a part that benchstat would scale.
-const UNITS: [(&str, &str); 5] = [
+const UNITS: [(&str, &str); 6] = [
     ("GB/s", "better=higher"),
     ("GFLOP/s", "better=higher"),
+    ("GOP/s", "better=higher"),
     ("of-limit", "better=higher"),
     ("flop/op", "assume=exact"),
     ("moved-B/op", "assume=exact"),
@@ -70,6 +71,7 @@ fn metrics(row: &Row, set: &Set) -> Vec<(f64, &'static str)> {
     metrics.extend(rate.map(|(value, rate)| match rate {
         Rate::Bytes(_) => (value / 1e9, "GB/s"),
         Rate::Flops(_) => (value / 1e9, "GFLOP/s"),
+        Rate::Ops(_) => (value / 1e9, "GOP/s"),
     }));
     metrics.extend(set.share.map(|share| (share, "of-limit")));
     // Of another tool's case the work is not known.

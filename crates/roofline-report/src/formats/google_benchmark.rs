@@ -102,6 +102,7 @@ fn counters(entry: &mut Map<String, Value>, row: &Row, set: &Set) {
         let name = match rate {
             Rate::Bytes(_) => "bytes_per_second",
             Rate::Flops(_) => "flops_per_second",
+            Rate::Ops(_) => "ops_per_second",
         };
         counter(name, row.rate_of(rate, set.nanoseconds));
     }

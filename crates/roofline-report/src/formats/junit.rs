@@ -179,8 +179,8 @@ impl Test<'_> {
 /// What is known of a row that has a time.
 fn facts(row: &Row) -> Option<Vec<String>> {
     row.time(0.5)?;
-    let facts = [row.median_text(), row.rate_text(), row.of_limit_text(), row.notes_text()];
-    Some(facts.into_iter().chain(compared(row)).collect())
+    let facts = [row.median_text(), row.rate_text(), row.of_limit_text()];
+    Some(facts.into_iter().chain(row.notes()).chain(compared(row)).collect())
 }
 
 /// The comparison that was asked for, with its word, and why there is none better.

@@ -1,17 +1,20 @@
 //! A table in GitHub's Markdown, then a list of the rows that failed, and of those that a run failed on; then the targets.
 
 use crate::columns::{STATUS, columns};
+use crate::notes::load;
 use crate::order::shown;
 use crate::regressions::regressions;
-use crate::row::{LONGEST_STATUS, Row, summary, worst};
+use crate::row::{LONGEST_STATUS, Row, not_offered, summary, worst};
 use crate::text::escape;
 use crate::{Report, Style, targets};
 use roofline_core::decision::{alarm, one_way};
 use roofline_core::policy::Finding;
 
 pub(super) fn write(report: &Report, _: Style) -> String {
-    let rows = shown(report);
-    let columns = columns(&rows);
+    let all = shown(report);
+    let (counted, rows): (Vec<Row>, Vec<Row>) =
+        all.into_iter().partition(|row| !report.all && row.is_not_offered());
+    let columns = columns(&rows, |row| row.notes_text());
     let mut text = String::new();
     if !rows.is_empty() {
         let headers = columns.iter().map(|column| literal(&column.header)).chain([STATUS.to_owned()]);
@@ -19,12 +22,21 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         let rules = columns.iter().map(|column| if column.right { "---:" } else { "---" }).chain(["---"]);
         text += &line(rules.map(str::to_owned));
         for row in &rows {
-            let cells =
-                columns.iter().map(|column| (column.cell)(row)).chain([row.status_text(LONGEST_STATUS)]);
+            let cells = columns
+                .iter()
+                .map(|column| (column.cell)(row))
+                .chain([row.status_text(LONGEST_STATUS, Style::default())]);
             text += &line(cells.map(|cell| literal(&cell)));
         }
         text.push('\n');
     }
+    if let Some(line) = not_offered(&counted) {
+        text += &format!("{}.\n\n", literal(&line.replace('`', "")));
+    }
+    if let Some(load) = load(&rows) {
+        text += &format!("{}.\n\n", literal(&load.replace('`', "")));
+    }
+    let rows: Vec<Row> = rows.into_iter().chain(counted).collect();
     text += &format!("{}.\n", summary(&rows));
     let failed: Vec<&Row> = rows.iter().filter(|row| row.has_details(LONGEST_STATUS)).collect();
     let regressed = regressions(report);
@@ -75,6 +87,9 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         for reached in report.targets {
             text += &line(targets::cells(reached).map(|cell| literal(&cell)).into_iter());
         }
+    }
+    if let Some(run) = report.run {
+        text += &format!("\nRun {}\n", code(&run.id));
     }
     text
 }

@@ -9,7 +9,7 @@ mod candidates;
 
 use super::{speed_over, tell_untimed};
 use crate::figures;
-use crate::grid::{Grid, Head, Line, Shape};
+use crate::grid::{First, Grid, Head, Line};
 use crate::order::shown;
 use crate::row::Row;
 use crate::text::{NONE, escape, wrap};
@@ -30,7 +30,7 @@ pub fn scaling(report: &Report, style: Style) -> String {
         parts.push(table(&families, style));
     }
     for lines in [break_even::lines(&families), candidates::lines(&families)] {
-        let lines: Vec<String> = lines.iter().map(|line| wrap(line, style.width, "", "  ")).collect();
+        let lines: Vec<String> = lines.iter().map(|line| wrap(line, style, "", "  ")).collect();
         if !lines.is_empty() {
             parts.push(lines.concat());
         }
@@ -181,18 +181,6 @@ fn table(families: &[Family], style: Style) -> String {
     let lines = families
         .iter()
         .flat_map(|family| family.shown().into_iter().map(|(row, is_serial)| family.line(row, is_serial)));
-    let mut grid = Grid {
-        heads: HEADS.iter().map(|(name, right)| Head { name: (*name).to_owned(), right: *right }).collect(),
-        lines: lines.collect(),
-    };
-    let below_case = Shape { first_above: true, overflow: None };
-    let most = style.width.map_or(usize::MAX, usize::from);
-    if grid.before_last(below_case) + grid.last() <= most {
-        return grid.lines(below_case, style);
-    }
-    // A block's last line has no header.
-    for cell in grid.lines.iter_mut().filter_map(|line| line.cells.last_mut()) {
-        *cell = format!("efficiency {cell}");
-    }
-    grid.blocks(style)
+    let heads = HEADS.iter().map(|(name, right)| Head { name: (*name).to_owned(), right: *right }).collect();
+    Grid::new(heads, lines.collect(), style).lines_or_blocks(&[First::Above])
 }

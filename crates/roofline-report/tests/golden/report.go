@@ -3,6 +3,7 @@
 machine: xeon-2c
 Unit GB/s better=higher
 Unit GFLOP/s better=higher
+Unit GOP/s better=higher
 Unit of-limit better=higher
 Unit flop/op assume=exact
 Unit moved-B/op assume=exact

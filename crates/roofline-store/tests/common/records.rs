@@ -36,6 +36,7 @@ pub fn record(run: &str, id: &str) -> Record {
         status: Status::Ok,
         why: String::new(),
         reproduce: "roofline run softmax/f32/rows=64,cols=1000 -i cpu/plain".to_owned(),
+        place: None,
         work: Work::default(),
         gate: Gate::default(),
         samples: (0..50)
@@ -164,6 +165,7 @@ prop_compose! {
             prepare: prepare.map(Seconds),
             allocations: allocations.map(|(count, bytes)| Allocations { count, bytes }),
             steal,
+            others: steal,
             switches,
             checks: checks
                 .into_iter()
@@ -202,13 +204,13 @@ prop_compose! {
 prop_compose! {
     /// Any record of the run `run`.
     pub fn any_record()(
-        (at, case, implementation) in any::<(String, String, String)>(), (why, reproduce) in any::<(String, String)>(),
+        (at, case, implementation) in any::<(String, String, String)>(), (why, reproduce, place) in any::<(String, String, Option<u32>)>(),
         status in proptest::sample::select(Status::ALL), work in work(), gate in gate(),
         samples in proptest::collection::vec(sample(), 0..40), rounds in proptest::option::of(rounds()),
         evidence in evidence(), provenance in provenance(),
     ) -> Record {
         Record {
-            at, case, implementation, status, why, reproduce, work, gate, samples, rounds, evidence, provenance,
+            at, case, implementation, status, why, reproduce, place, work, gate, samples, rounds, evidence, provenance,
             ..record("run", "")
         }
     }

@@ -45,21 +45,71 @@ pub struct Measure {
     pub dry_run: bool,
 }
 
+/// What is proved. Nothing is measured, and so there is nothing to compare, to decide or to keep.
+#[derive(Clone, Debug, Args)]
+pub struct Check {
+    #[command(flatten)]
+    pub select: Select,
+    /// Implementations as `provider/name`, globs allowed, separated by commas; all built-in ones by default. Other runners take part only when named here or by `--runner`
+    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
+    pub implementation: Vec<String>,
+    #[command(flatten)]
+    pub places: Places,
+    #[command(flatten)]
+    pub show: Show,
+    #[command(flatten)]
+    pub bounds: Bounds,
+    /// Go on with the latest run, where it was stopped; what stands is not proved again
+    #[arg(long)]
+    pub resume: bool,
+    /// Show the plan and its time, and do nothing
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+impl Check {
+    /// The same as what `run` is asked, which goes the same way.
+    pub fn as_measure(&self) -> Measure {
+        Measure {
+            select: self.select.clone(),
+            implementation: self.implementation.clone(),
+            places: self.places.clone(),
+            show: self.show.clone(),
+            read: Read::default(),
+            how: How { bounds: self.bounds.clone(), budget: Duration::ZERO, delta: 1.0 },
+            against: None,
+            save: None,
+            baseline: None,
+            fail_on: None,
+            targets: false,
+            resume: self.resume,
+            dry_run: self.dry_run,
+        }
+    }
+}
+
 /// How it is measured.
 #[derive(Clone, Debug, Args)]
 pub struct How {
     /// Time for one implementation's comparison with the hub, such as `500ms` or `10s`; never fewer than six sets
     #[arg(long, value_parser = parse_duration, default_value = "2s")]
     pub budget: Duration,
+    /// A difference that counts as none, in percent
+    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_delta)]
+    pub delta: f64,
+    #[command(flatten)]
+    pub bounds: Bounds,
+}
+
+/// What holds for proving and for measuring.
+#[derive(Clone, Debug, Args)]
+pub struct Bounds {
     /// Time for the whole run, such as `5min`; what was reached then is said
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub total_budget: Option<Duration>,
     /// Shorter blocks, as many sets; of a suite with groups a few cases of each
     #[arg(long, visible_alias = "fast")]
     pub quick: bool,
-    /// A difference that counts as none, in percent
-    #[arg(long, value_name = "PERCENT", default_value_t = 1.0, value_parser = parse_delta)]
-    pub delta: f64,
     /// How long one launch may take; a runner has ten times that, but no more than a minute, to start
     #[arg(long, value_parser = parse_timeout, default_value = "30s")]
     pub timeout: Duration,

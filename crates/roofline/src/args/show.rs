@@ -11,9 +11,15 @@ pub struct Show {
     /// Format of the result on standard output
     #[arg(long, default_value = "table")]
     pub format: String,
-    /// Order of the rows in tables and CSV, the best first; `case` is the order of the run
+    /// Order of the rows, the best first; `case` is the order of the run
     #[arg(long, value_name = "KEY", default_value = "case", value_parser = sort_keys())]
     pub sort: Sort,
+    /// List rows that a runner does not offer in tables, too, instead of counting them
+    #[arg(long)]
+    pub all: bool,
+    /// Say nothing on standard error but what goes wrong: no progress, no remarks
+    #[arg(long)]
+    pub quiet: bool,
 }
 
 /// A question that is answered instead of the table.

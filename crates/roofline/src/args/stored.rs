@@ -1,7 +1,9 @@
 //! What is stored: runs, records, baselines, and files of other tools.
 
-use super::{Places, Read};
+use super::Read;
+use super::values::sort_keys;
 use clap::{Args, Subcommand};
+use roofline_report::Sort;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -49,8 +51,9 @@ pub struct Explain {
     /// Its record in this run, by its id; `roofline runs` shows them
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
-    #[command(flatten)]
-    pub places: Places,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -67,6 +70,12 @@ pub struct Export {
     /// Format of the result; `roofline list formats` shows them
     #[arg(long, value_name = "NAME", default_value = "table")]
     pub format: String,
+    /// Order of the rows, the best first; `case` is the order of the run
+    #[arg(long, value_name = "KEY", default_value = "case", value_parser = sort_keys())]
+    pub sort: Sort,
+    /// List rows that a runner does not offer in tables, too, instead of counting them
+    #[arg(long)]
+    pub all: bool,
     #[command(flatten)]
     pub read: Read,
     /// Where to write; standard output by default, but for formats that are a folder

@@ -12,12 +12,12 @@ mod sides;
 use self::build::Builder;
 use self::sides::{Both, Given, Pair};
 use crate::args::Ab;
+use crate::commands::again;
 use crate::commands::kept::Side;
 use crate::commands::take::{self, Take, View};
 use crate::error::{Problem, tell};
 use crate::places;
 use crate::select::{self, Selection};
-use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers::ask;
 use roofline_conductor::plan::{Plan, RunnerOffers};
@@ -58,7 +58,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
         crate::commands::print(&take::describe(&planned.plans, ask.budget))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let again = |record: &Record| reproduce(record, args);
+    let again = |record: &Record| again::ab(record, args);
     let take = Take {
         ask: &ask,
         planned: &planned,
@@ -67,7 +67,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
         store: &args.store,
         machine: &machine,
         past: None,
-        reproduce: Some(&again),
+        reproduce: &again,
         go_on: "the same command begins anew",
     };
     take.run().map(|(code, _)| ExitCode::from(code))
@@ -160,11 +160,4 @@ fn nothing_selected(lineup: &Lineup, pairs: &[(String, String)]) -> Problem {
         forms.first().unwrap_or(&"softmax")
     );
     Problem::nothing("nothing is selected: no case that `new` has an implementation of", hint)
-}
-
-/// The command that shows a row again.
-fn reproduce(record: &Record, args: &Ab) -> String {
-    let bare = record.implementation.split_once('/').map_or("", |(_, bare)| bare);
-    let (old, new) = (quoted(&args.old), quoted(&args.new));
-    format!("roofline ab {old} {new} {} -i {} --seed {}", record.case, quoted(bare), record.provenance.seed)
 }

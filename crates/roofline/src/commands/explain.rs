@@ -19,7 +19,7 @@ pub fn run(args: &Explain) -> Result<ExitCode, Problem> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    let store = Store::open_read_only(&args.places.store)?;
+    let store = Store::open_read_only(&args.store)?;
     let run = args.run.as_deref().map(|id| super::runs::find(&store, id)).transpose()?;
     let filter = Filter {
         run: run.map(|run| run.id),
@@ -62,11 +62,10 @@ fn beside_hub(store: &Store, record: Record) -> Result<Record, Problem> {
 
 /// A row whose case is not one of ours, as import leaves it.
 fn foreign(args: &Explain) -> Result<Option<Record>, Problem> {
-    let Some((case, implementation)) = args.row.rsplit_once('@').filter(|_| args.places.store.exists())
-    else {
+    let Some((case, implementation)) = args.row.rsplit_once('@').filter(|_| args.store.exists()) else {
         return Ok(None);
     };
-    let store = Store::open_read_only(&args.places.store)?;
+    let store = Store::open_read_only(&args.store)?;
     let run = args.run.as_deref().map(|id| super::runs::find(&store, id)).transpose()?;
     let filter = Filter {
         run: run.map(|run| run.id),

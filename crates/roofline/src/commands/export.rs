@@ -26,13 +26,13 @@ pub fn run(args: &Export) -> Result<ExitCode, Problem> {
     // Before a selection leaves hubs out.
     verdict::drop_failed_hubs(&mut records);
     records.retain(|record| is_selected(args, record));
-    by_case(&mut records);
+    in_order(&mut records);
     if records.is_empty() {
         let why = format!("nothing is selected: no such row in the run {}", run.id);
         let hint = "leave out the selection, or name another run with `--run`";
         return Err(Problem::nothing(why, hint));
     }
-    let report = Report::new(Some(&run), &records);
+    let report = Report { sort: args.sort, all: args.all, ..Report::new(Some(&run), &records) };
     if let Some(reading) = args.read.reading() {
         if matches!(reading, Reading::Best(_)) {
             let why = "`--best` goes by the order in which a runner offers, which is not stored";
@@ -97,14 +97,16 @@ fn is_selected(args: &Export, record: &Record) -> bool {
         && (args.implementation.is_empty() || args.implementation.iter().any(wanted))
 }
 
-/// Brings the rows of a case together; the store has them as they were finished.
-fn by_case(records: &mut [Record]) {
-    let mut places = BTreeMap::new();
-    for record in records.iter() {
-        let next = places.len();
-        places.entry(record.case.clone()).or_insert(next);
+/// Brings rows in the order of their run: case by case as they were planned, probes after the rows of their case. The
+/// store has them as they were finished, and records of before know no place: their cases stay in that order.
+fn in_order(records: &mut [Record]) {
+    let mut cases: BTreeMap<String, (u32, usize)> = BTreeMap::new();
+    for (index, record) in records.iter().enumerate() {
+        let place = record.place.unwrap_or(u32::MAX);
+        let first = cases.entry(record.case.clone()).or_insert((place, index));
+        first.0 = first.0.min(place);
     }
-    records.sort_by_key(|record| places[&record.case]);
+    records.sort_by_key(|record| (cases[&record.case], record.place.unwrap_or(u32::MAX)));
 }
 
 /// Writes a file, with the folders above it.

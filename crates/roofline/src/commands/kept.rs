@@ -1,9 +1,7 @@
 //! `run --save` and `run --baseline`: what was measured, kept, and measured again.
 
-use crate::args::Measure;
 use crate::error::{Problem, tell};
 use crate::{house, places};
-use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::offers::ask;
 use roofline_conductor::plan::{Plan, is_limit};
@@ -194,23 +192,4 @@ pub fn sides(name: &str, baseline: &Baseline, vault: &Path) -> Result<Vec<Side>,
 
 fn damaged(name: &str, why: &str) -> Problem {
     Unusable::Damaged { name: name.to_owned(), why: why.to_owned() }.into()
-}
-
-/// The command that shows a row beside its older self again.
-pub fn reproduce(record: &Record, args: &Measure) -> String {
-    let mut command = format!("roofline run {}", record.case);
-    for file in &args.places.lib {
-        command += &format!(" --lib {}", quoted(&file.display().to_string()));
-    }
-    for file in &args.places.python {
-        command += &format!(" --python {}", quoted(&file.display().to_string()));
-    }
-    for place in &args.places.runner {
-        command += &format!(" --runner {}", quoted(place));
-    }
-    let baseline = args.baseline.as_deref().unwrap_or_default();
-    let (provider, bare) = record.implementation.split_once('/').unwrap_or_default();
-    let is_older = provider == baseline || provider.starts_with(&format!("{baseline}-"));
-    let pattern = if is_older { format!("*/{bare}") } else { record.implementation.clone() };
-    command + &format!(" -i {} --baseline {baseline} --seed {}", quoted(&pattern), record.provenance.seed)
 }

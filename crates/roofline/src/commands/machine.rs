@@ -15,7 +15,7 @@ use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
 use roofline_core::roofs::Roofs;
-use roofline_report::{roofline_plot, roofline_svg, roofs_table};
+use roofline_report::{roofline_plot, roofline_svg, roofs_table, to_ascii};
 use roofline_run::{half_of_memory, now, secret_seed};
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -84,7 +84,8 @@ fn text(machine: &Machine, roofs: Option<&Roofs>, isolation: &Isolation) -> Stri
     if let Some(roofs) = roofs {
         let _ = write!(text, "\n{}\n{}", roofs_table(roofs), roofline_plot(roofs, style()));
     }
-    text
+    // Everything in it keeps its width.
+    if style().ascii { to_ascii(&text) } else { text }
 }
 
 enum Found {

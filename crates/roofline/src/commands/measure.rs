@@ -2,9 +2,9 @@
 
 mod plan;
 
-use crate::args::{Command, Line, Measure};
-use crate::commands::kept;
+use crate::args::{Check, Command, Line, Measure};
 use crate::commands::take::{self, Take, View};
+use crate::commands::{again, kept};
 use crate::error::{Problem, tell};
 use crate::places;
 use clap::Parser;
@@ -17,10 +17,8 @@ use roofline_run::{Ask, Past};
 use roofline_store::{Filter, Store};
 use std::process::ExitCode;
 
-pub fn check(args: &Measure) -> Result<ExitCode, Problem> {
-    if args.targets {
-        return Err(Problem::usage("targets are of times, and `check` has none", "ask `roofline run`"));
-    }
+pub fn check(args: &Check) -> Result<ExitCode, Problem> {
+    let args = &args.as_measure();
     if args.resume { resume(args) } else { go(args, false, None) }
 }
 
@@ -45,7 +43,7 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     let begun = Line::try_parse_from(&run.arguments).ok().map(|line| line.command);
     let (mut begun, is_timed) = match begun {
         Some(Command::Run(begun)) => (begun, true),
-        Some(Command::Check(begun)) => (begun, false),
+        Some(Command::Check(begun)) => (begun.as_measure(), false),
         _ => {
             let why = format!("the latest run, {}, cannot be resumed: its command line is not known", run.id);
             return Err(Problem::usage(why, "begin it again with `roofline run`"));
@@ -56,8 +54,8 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     check_program(&run)?;
     begun.places.store.clone_from(&args.places.store);
     begun.show.format.clone_from(&args.show.format);
-    begun.how.total_budget = args.how.total_budget;
-    begun.how.wait = args.how.wait;
+    begun.how.bounds.total_budget = args.how.bounds.total_budget;
+    begun.how.bounds.wait = args.how.bounds.wait;
     begun.resume = false;
     drop(store);
     tell(&format!("resuming `{}`: {} rows are finished", run.command, records.len()));
@@ -103,7 +101,7 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
     }
     let keep = |name: &String| kept::keep(name, &args.places.store, &planned);
     let keeping = args.save.as_ref().map(keep).transpose()?;
-    let again = |record: &Record| kept::reproduce(record, args);
+    let again = |record: &Record| again::measure(record, args, !is_timed);
     let take = Take {
         ask: &ask,
         planned: &planned,
@@ -112,7 +110,7 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
         store: &args.places.store,
         machine: &machine,
         past,
-        reproduce: args.baseline.as_ref().map(|_| &again as &dyn Fn(&Record) -> String),
+        reproduce: &again,
         go_on: "`roofline run --resume` goes on from there",
     };
     let (code, records) = take.run()?;
@@ -148,7 +146,7 @@ fn targets(args: &Measure) -> Result<Vec<Target>, Problem> {
     if !args.targets && args.fail_on != Some(FailOn::Missed) {
         return Ok(Vec::new());
     }
-    if args.how.quick {
+    if args.how.bounds.quick {
         return Err(Problem::usage("a quick run decides no target", "leave out `--quick`"));
     }
     let name = args.select.suite.as_deref().unwrap_or("quick");

@@ -1,7 +1,7 @@
 //! From what was asked to a table and an exit code: what `run`, `check` and `ab` share.
 
 use crate::args::{EvidenceArg, How, SandboxArg, Show};
-use crate::error::{Problem, tell};
+use crate::error::{Problem, complain, tell};
 use crate::places;
 use roofline_conductor::conduct::Finish;
 use roofline_conductor::isolation::Sandbox;
@@ -39,7 +39,7 @@ impl View {
         judged: &Judgement,
     ) -> Result<(), Problem> {
         let Judgement { targets, findings } = judged;
-        let report = Report { run: Some(run), records, sort: show.sort, targets, findings };
+        let report = Report { run: Some(run), records, sort: show.sort, targets, findings, all: show.all };
         let style = super::style();
         super::print(&match self {
             View::Format(format) => (format.write)(&report, style),
@@ -57,7 +57,8 @@ pub struct Take<'a> {
     pub store: &'a Path,
     pub machine: &'a Machine,
     pub past: Option<Past>,
-    pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
+    /// The command that shows a row again.
+    pub reproduce: &'a dyn Fn(&Record) -> String,
     /// What to do about rows that are not finished.
     pub go_on: &'a str,
 }
@@ -68,23 +69,23 @@ const WORTH_SAYING: Duration = Duration::from_secs(120);
 /// What the options of every command ask for, which measures and compares with nothing.
 pub fn ask(how: &How) -> Ask {
     Ask {
-        budget: Some(row_budget(how.budget, how.quick)),
-        total_budget: how.total_budget,
-        quick: how.quick,
+        budget: Some(row_budget(how.budget, how.bounds.quick)),
+        total_budget: how.bounds.total_budget,
+        quick: how.bounds.quick,
         delta: how.delta / 100.0,
         detect: None,
         fail_on: None,
         policy: None,
         targets: Vec::new(),
-        timeout: how.timeout,
-        memory: how.memory,
-        wait: how.wait,
-        seed: how.seed,
-        sandbox: match how.sandbox {
+        timeout: how.bounds.timeout,
+        memory: how.bounds.memory,
+        wait: how.bounds.wait,
+        seed: how.bounds.seed,
+        sandbox: match how.bounds.sandbox {
             SandboxArg::BestEffort => Sandbox::BestEffort,
             SandboxArg::Required => Sandbox::Required,
         },
-        require_held: how.require_evidence == EvidenceArg::Held,
+        require_held: how.bounds.require_evidence == EvidenceArg::Held,
     }
 }
 
@@ -104,11 +105,11 @@ impl Take<'_> {
             machine: self.machine,
             store: self.store,
             past: self.past,
-            reproduce: self.reproduce,
+            reproduce: Some(self.reproduce),
         };
         let outcome = match request.run() {
             Err(Unbegun::Interrupted) => {
-                tell(&Unbegun::Interrupted.to_string());
+                complain(&Unbegun::Interrupted.to_string());
                 return Ok((130, None));
             }
             outcome => outcome?,

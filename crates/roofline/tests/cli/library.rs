@@ -159,6 +159,9 @@ fn each_kind_of_failure_costs_one_row() {
     let row = of(CASE, "mine/half");
     let reproduce = row["reproduce"].as_str().unwrap();
     assert!(reproduce.contains(&format!(" --lib {} ", scene.path("mine.so").display())), "{reproduce}");
+    // Who leaves out what he names is told.
+    let dropped = scene.call_with_store("check add/f32/rows=2,cols=2 --lib ./mine.so -i cpu/plain").exits(0);
+    assert!(dropped.stderr.contains("takes no part: `-i cpu/plain` leaves"), "{}", dropped.stderr);
     let again = scene.shell(&format!("mkdir elsewhere && cd elsewhere && {reproduce} --format jsonl"));
     assert_eq!(again.exits(4).row("mine/half")["gate"]["fault"], row["gate"]["fault"]);
 }

@@ -170,3 +170,22 @@ fn rows_that_cannot_be_explained() {
         &["no record of", "hint: `roofline run add/f32/rows=1,cols=2 -i cpu/plain` measures it"],
     );
 }
+
+/// What cannot do anything is no option.
+#[test]
+fn check_takes_nothing_that_is_about_times() {
+    let scene = Scene::new();
+    for option in [
+        "--budget 1s",
+        "--against numpy",
+        "--save x",
+        "--baseline x",
+        "--fail-on slower",
+        "--targets",
+        "--best",
+    ] {
+        let name = option.split(' ').next().unwrap_or_default();
+        scene.call(&format!("check add {option}")).complains(2, &[name]);
+    }
+    scene.call("explain add/f32/rows=1,cols=1@cpu/plain --lib x.so").complains(2, &["--lib"]);
+}

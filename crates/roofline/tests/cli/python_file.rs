@@ -129,7 +129,7 @@ fn wrong_ones_get_a_command_that_shows_the_same() {
         assert!(row["status"] == "wrong" || name == "half" && row["status"] == "crashed", "{row}");
         let reproduce = row["reproduce"].as_str().unwrap();
         assert!(reproduce.contains(&format!("--python {}", file.display())), "{reproduce}");
-        let again = scene.shell(&format!("{reproduce} --format jsonl --store again.db")).exits(4);
+        let again = scene.shell(&format!("{reproduce} --format jsonl")).exits(4);
         assert_eq!(again.rows()[0]["status"], row["status"]);
         assert_eq!(again.rows()[0]["gate"]["fault"], row["gate"]["fault"]);
     }

@@ -1,6 +1,6 @@
 //! Cases that Roofline says no to: a row each, and all is well otherwise.
 
-use crate::scene::Scene;
+use crate::scene::{Scene, is_end};
 
 #[track_caller]
 fn refused(words: &str, why: &str) {
@@ -18,7 +18,7 @@ fn refused(words: &str, why: &str) {
     let shown: Vec<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(stored, shown, "a refusal is a record");
     let table = scene.call_with_store(&format!("run {words} -i cpu/plain")).exits(5).stdout;
-    assert!(table.contains("refused") && table.ends_with("1 row: 1 refused\n"), "{table}");
+    assert!(table.contains("refused") && is_end(&table, "1 row: 1 refused"), "{table}");
     scene
         .call_with_store(&format!("job {}@cpu/plain --to job", rows[0]["case"].as_str().unwrap()))
         .complains(2, &[why, "hint: "]);

@@ -99,7 +99,7 @@ fn sets_that_stand_are_not_taken_again() {
 #[test]
 fn a_total_budget_ends_a_run_and_says_what_was_reached() {
     let scene = Scene::alone();
-    let outcome = scene.call_with_store(&format!("{RUN} --total-budget 1ms")).exits(0);
+    let outcome = scene.call_with_store(&format!("{RUN} --total-budget 1ms")).exits(5);
     assert!(outcome.stderr.contains("the total budget is spent: "), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("of 6 rows"), "{}", outcome.stderr);
 }
@@ -109,11 +109,11 @@ fn rows_that_a_total_budget_cut_short_are_finished_by_a_resume() {
     let scene = Scene::alone();
     // Blocks are so long that six sets take longer than the run may.
     let words = "run add/f32/rows=3,cols=500 -i cpu/plain --budget 20s --total-budget 2s";
-    let outcome = scene.call_with_store(words).exits(0);
+    let outcome = scene.call_with_store(words).exits(5);
     assert!(outcome.stderr.contains("spent: 0 of 1 rows"), "{}", outcome.stderr);
     assert_eq!(scene.records(), [], "fewer than six sets are no row");
     let before = turns(&scene).len();
-    let outcome = scene.call_with_store("run --resume --total-budget 1ms").exits(0);
+    let outcome = scene.call_with_store("run --resume --total-budget 1ms").exits(5);
     assert!(outcome.stderr.contains("spent: 0 of 1 rows"), "{}", outcome.stderr);
     assert_eq!(turns(&scene).len(), before);
     scene.call_with_store("run --resume --format jsonl").exits(0);

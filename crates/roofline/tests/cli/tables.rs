@@ -25,7 +25,8 @@ fn readings_answer_one_question_each() {
     let words =
         "run softmax --axis rows=16,64 --axis cols=256 --dtype f32 -i cpu/three-pass,cpu/vector --quick";
     let best = scene.call_with_store(&format!("{words} --best")).exits(0).stdout;
-    assert_eq!(best.lines().count(), 3, "{best}");
+    assert_eq!(best.lines().count(), 4, "{best}");
+    assert!(best.lines().last().unwrap_or_default().starts_with("run "), "{best}");
     assert!(best.contains("cpu/vector: ") && best.contains(" as fast as cpu/three-pass"), "{best}");
     // What was measured can be asked again.
     let read = |question: &str| scene.call_with_store(&format!("export {question}"));
@@ -37,6 +38,37 @@ fn readings_answer_one_question_each() {
     read("--by row").complains(2, &["no case here has the axis `row`", "`rows`"]);
     scene.call(&format!("{words} --by heads")).complains(2, &["cols, rows"]);
     scene.call(&format!("{words} --best --wins")).complains(2, &["--best", "--wins"]);
+}
+
+#[test]
+fn a_table_of_a_plain_locale_is_plain_and_quiet_says_nothing() {
+    let scene = Scene::new();
+    let words = "run softmax/f32/rows=16,cols=256 -i cpu/vector --quick --quiet --store store.db";
+    let table = scene.shell(&format!("LC_ALL=C roofline {words}")).exits(0);
+    assert!(table.stdout.is_ascii() && table.stdout.contains(" us "), "{}", table.stdout);
+    assert_eq!(table.stderr, "");
+    let table = scene.shell("LC_ALL=C.UTF-8 roofline export --store store.db").exits(0);
+    assert!(table.stdout.contains("µs"), "{}", table.stdout);
+}
+
+#[test]
+fn what_is_exported_has_the_figures_and_the_order_of_its_run() {
+    let scene = Scene::new();
+    let words = "run add/f32/rows=3,cols=500 softmax/f32/rows=3,cols=300 --quick --format csv";
+    let rows = |csv: &str| -> Vec<String> {
+        let row = |line: &str| line.split(',').skip(3).take(4).collect::<Vec<_>>().join(",");
+        csv.lines().filter(|line| !line.contains("limit/")).map(row).collect()
+    };
+    let run = scene.call_with_store(words).exits(0).stdout;
+    let exported = scene.call_with_store("export --format csv").exits(0).stdout;
+    assert_eq!(rows(&run), rows(&exported));
+    let sorted = scene.call_with_store("export --format jsonl --sort median").exits(0).stdout;
+    let records: Vec<serde_json::Value> =
+        sorted.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let medians: Vec<f64> =
+        records.iter().filter_map(|record| record["derived"]["median_seconds"].as_f64()).collect();
+    assert!(medians.len() > 6 && medians.is_sorted(), "{medians:?}");
+    assert!(records.iter().all(|record| record["provenance"]["seed"].is_string()), "{sorted}");
 }
 
 #[test]

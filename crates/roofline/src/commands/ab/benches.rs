@@ -148,11 +148,11 @@ fn options(args: &Ab, ask: &Ask) -> Result<Vec<String>, Problem> {
         ));
     }
     let how = &args.how;
-    let asks_more = how.total_budget.is_some()
-        || how.memory.is_some()
-        || how.wait.is_some()
-        || how.sandbox == SandboxArg::Required
-        || how.require_evidence == EvidenceArg::Held;
+    let asks_more = how.bounds.total_budget.is_some()
+        || how.bounds.memory.is_some()
+        || how.bounds.wait.is_some()
+        || how.bounds.sandbox == SandboxArg::Required
+        || how.bounds.require_evidence == EvidenceArg::Held;
     if asks_more {
         let why = "a bench takes none of `--total-budget`, `--memory`, `--wait`, `--sandbox` and `--require-evidence`";
         let hint = "leave it out, or build a shared library by `[build]` of roofline.toml";
@@ -161,7 +161,7 @@ fn options(args: &Ab, ask: &Ask) -> Result<Vec<String>, Problem> {
     let mut words: Vec<String> = [
         ("--measurement-time", how.budget.as_secs_f64().to_string()),
         ("--noise-threshold", ask.delta.to_string()),
-        ("--timeout", how.timeout.as_secs_f64().to_string()),
+        ("--timeout", how.bounds.timeout.as_secs_f64().to_string()),
         ("--output-format", "jsonl".to_owned()),
         ("--again", format!("roofline ab {} {}", quoted(&args.old), quoted(&args.new))),
     ]
@@ -176,8 +176,8 @@ fn options(args: &Ab, ask: &Ask) -> Result<Vec<String>, Problem> {
     if let Some(share) = ask.detect {
         words.extend(["--detect".to_owned(), share.to_string()]);
     }
-    words.extend(how.quick.then(|| "--quick".to_owned()));
-    if let Some(seed) = how.seed {
+    words.extend(how.bounds.quick.then(|| "--quick".to_owned()));
+    if let Some(seed) = how.bounds.seed {
         words.extend(["--seed".to_owned(), seed.to_string()]);
     }
     words.push("--".to_owned());

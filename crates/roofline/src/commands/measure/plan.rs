@@ -49,9 +49,10 @@ pub fn plan(args: &Measure, ask: &Ask, machine: &Machine) -> Result<Planned, Pro
         patterns.iter().any(|pattern| pattern == name) || args.against.as_ref().is_some_and(is_hub)
     };
     // Whoever names a case has it, however long it takes.
-    let slow = if is_by_id { 0 } else { leave_out_slow(&mut plan, args.how.quick, is_named)? };
+    let slow = if is_by_id { 0 } else { leave_out_slow(&mut plan, args.how.bounds.quick, is_named)? };
     check_against(args, &plan)?;
     check_twins(&plan)?;
+    tell_dropped(args, &lineup, &plan);
     if let Some(name) = &args.save {
         kept::check_name(name, &lineup)?;
     }
@@ -145,6 +146,19 @@ fn check_named(
         return Err(Problem::nothing(why, hint));
     }
     Ok(())
+}
+
+/// Says which files and folders were named and yet take no part.
+fn tell_dropped(args: &Measure, lineup: &Lineup, plan: &Plan) {
+    for spec in lineup.specs.iter().filter(|spec| !plan.has_rows_of(&spec.name)) {
+        if let (Some((option, path)), false) = (&spec.named, args.implementation.is_empty()) {
+            let (named, patterns) = (path.display(), args.implementation.join(","));
+            tell(&format!(
+                "`{option} {named}` takes no part: `-i {patterns}` leaves its implementations out; `-i '{}/*'` has them",
+                spec.name
+            ));
+        }
+    }
 }
 
 /// What is compared against must be among the rows.
