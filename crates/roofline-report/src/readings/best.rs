@@ -40,7 +40,7 @@ pub(super) fn write(cases: &[Rivals], choice: Choice, style: Style) -> String {
     let all = lines.len();
     let text = table(&HEADS, lines, style);
     match overall(cases, &chosen, all) {
-        Some(line) => format!("{text}\n{}", wrap(&escape(&line), style.width, "", "  ")),
+        Some(line) => format!("{text}\n{}", wrap(&escape(&line), style, "", "  ")),
         None => text,
     }
 }
