@@ -283,6 +283,7 @@ def product(a, b, axis: int, of_a: int = 1):
 
 
 offer("matmul", partial(product, axis=1), [*FLOATS, "i8"], widen=False)
+offer("matmul", partial(product, axis=1), ["w16a32", "w16a32-f16"])
 offer("matmul.nn", partial(product, axis=0), [*FLOATS, "i8"], widen=False)
 offer("matmul.tn", partial(product, axis=0, of_a=0), [*FLOATS, "i8"], widen=False)
 offer("matmul.tt", partial(product, axis=1, of_a=0), [*FLOATS, "i8"], widen=False)
@@ -326,6 +327,31 @@ def quantize_tensor(x):
     return quantize(x.reshape(1, -1))
 
 
+def quantize_full(x):
+    """jax.numpy.max of magnitudes, a quotient, jax.numpy.rint, codes from -128."""
+    _, s = quotients(x, 127.5)
+    return jnp.clip(jnp.rint(x / s), -128, 127), s
+
+
+def quantize_u8(x):
+    """jax.numpy.max and min with zero among the elements, a quotient, jax.numpy.rint."""
+    most = jnp.max(x, axis=-1, keepdims=True, initial=0)
+    least = jnp.min(x, axis=-1, keepdims=True, initial=0)
+    s = jnp.where(most == least, 1.0, (most - least) / 255.0)
+    z = jnp.rint(-least / s)
+    return jnp.clip(jnp.rint(x / s) + z, 0, 255), s, z
+
+
+def quantize_u8_tensor(x):
+    """The same over all elements."""
+    return quantize_u8(x.reshape(1, -1))
+
+
+def quantize_fp8_e5m2(x):
+    """jax.numpy.max of magnitudes, a quotient, a conversion to the other format."""
+    return quotients(x, 57344.0)
+
+
 def quantize_fp8(x):
     """jax.numpy.max of magnitudes, a quotient, a conversion."""
     return quotients(x, 448.0)
@@ -354,8 +380,19 @@ def dequantize(q, s):
     return q.astype(jnp.float32) * s[:, None]
 
 
+def dequantize_u8(q, s, z):
+    """A difference of integers, as f32 times the scales."""
+    return (q.astype(jnp.int32) - z.astype(jnp.int32)[:, None]).astype(jnp.float32) * s[:, None]
+
+
 for form, formula in {
     "quantize": quantize,
+    "quantize.full": quantize_full,
+    "quantize-u8": quantize_u8,
+    "quantize-u8.tensor": quantize_u8_tensor,
+    "quantize-fp8.e5m2": quantize_fp8_e5m2,
+    "dequantize.fp8": dequantize,
+    "dequantize.u8": dequantize_u8,
     "quantize.tensor": quantize_tensor,
     "quantize-fp8": quantize_fp8,
     "quantize-fp8.block": quantize_fp8_block,

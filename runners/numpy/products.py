@@ -31,6 +31,19 @@ def matmul(job: Job):
     return run
 
 
+@offer("matmul", "matmul", ["w16a32-f16"], parallel=True)
+def matmul_of_narrow_weights(job: Job):
+    """Weights widened to f32, then numpy.matmul."""
+    a, b, c = factors(job)
+    wide = scratch_like(job, b, np.float32)
+
+    def run():
+        np.copyto(wide, b)
+        np.matmul(a, wide, out=c)
+
+    return run
+
+
 @offer("matmul-exact-f32", "matmul matmul.nn matmul.tn matmul.tt", ["i8"], parallel=True)
 def matmul_i8_by_blas(job: Job):
     """BLAS in f32 over blocks of 1024 products, whose sums f32 holds exactly, added up in i32."""

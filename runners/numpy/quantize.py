@@ -13,7 +13,7 @@ from norms import root_mean_square
 BLOCK = 32
 
 
-@offer("rint", "quantize quantize.tensor", ["f32", "f16"])
+@offer("rint", "quantize quantize.tensor quantize.full", ["f32", "f16"])
 def quantize(job: Job):
     """numpy.max of numpy.abs, a quotient, numpy.rint."""
     x, q, s = job.arrays()
@@ -22,6 +22,7 @@ def quantize(job: Job):
 
 def quantized(job: Job, x: np.ndarray, q: np.ndarray, s: np.ndarray):
     """Codes and scales of x."""
+    most, least = (127.5, -128) if job.variant == "full" else (127, -127)
     wide = scratch_like(job, x, np.float32)
     # One scale for all, or a column of them beside the rows.
     scales, axis = (s.reshape(1, 1), None) if job.variant == "tensor" else (s.reshape(-1, 1), 1)
@@ -30,12 +31,40 @@ def quantized(job: Job, x: np.ndarray, q: np.ndarray, s: np.ndarray):
     def run():
         np.abs(x, out=wide)
         np.max(wide, axis=axis, keepdims=True, out=scales)
-        np.divide(scales, np.float32(127), out=scales)
+        np.divide(scales, np.float32(most), out=scales)
         np.equal(scales, 0, out=zeros)
         np.copyto(scales, 1, where=zeros)
         np.divide(x, scales, out=wide, dtype=np.float32)
         np.rint(wide, out=wide)
-        np.clip(wide, -127, 127, out=wide)
+        np.clip(wide, least, 127, out=wide)
+        np.copyto(q, wide, casting="unsafe")
+
+    return run
+
+
+@offer("rint", "quantize-u8 quantize-u8.tensor", ["f32", "f16"])
+def quantize_u8(job: Job):
+    """numpy.max and numpy.min with zero among the elements, a quotient, numpy.rint."""
+    x, q, s, z = job.arrays()
+    wide = scratch_like(job, x, np.float32)
+    shape, axis = ((1, 1), None) if job.variant == "tensor" else ((-1, 1), 1)
+    scales = s.reshape(shape)
+    least, zeros = scratch(job, scales.shape, np.float32), scratch(job, scales.shape, np.bool_)
+
+    def run():
+        np.max(x, axis=axis, keepdims=True, initial=0, out=scales)
+        np.min(x, axis=axis, keepdims=True, initial=0, out=least)
+        np.subtract(scales, least, out=scales)
+        np.divide(scales, np.float32(255), out=scales)
+        np.equal(scales, 0, out=zeros)
+        np.copyto(scales, 1, where=zeros)
+        np.divide(least, scales, out=least)
+        np.rint(np.negative(least, out=least), out=least)
+        np.copyto(z.reshape(shape), least, casting="unsafe")
+        np.divide(x, scales, out=wide, dtype=np.float32)
+        np.rint(wide, out=wide)
+        np.add(wide, least, out=wide)
+        np.clip(wide, 0, 255, out=wide)
         np.copyto(q, wide, casting="unsafe")
 
     return run
@@ -81,6 +110,19 @@ def dequantize(job: Job):
     q, s, y = job.arrays()
     scales = s.reshape(-1, 1)
     return lambda: np.multiply(q, scales, out=y, dtype=np.float32, casting="same_kind")
+
+
+@offer("multiply", "dequantize.u8", ["f32", "f16"])
+def dequantize_u8(job: Job):
+    """numpy.subtract of codes in i32, numpy.multiply by scales in f32."""
+    q, s, z, y = job.arrays()
+    whole, scales, zeros = scratch_like(job, q, np.int32), s.reshape(-1, 1), z.reshape(-1, 1)
+
+    def run():
+        np.subtract(q, zeros, out=whole, dtype=np.int32)
+        np.multiply(whole, scales, out=y, dtype=np.float32, casting="same_kind")
+
+    return run
 
 
 def scaled_blocks(job: Job, of_block: int):

@@ -20,6 +20,7 @@ TYPES = {
     "bf16": TensorProto.BFLOAT16,
     "i32": TensorProto.INT32,
     "i8": TensorProto.INT8,
+    "u8": TensorProto.UINT8,
 }
 
 

@@ -386,6 +386,18 @@ def quantize(job: Job):
     return Graph(nodes, constants, {"x": row, "q": row})
 
 
+@offer("quantize-u8.tensor", ["f32"])
+def quantize_u8(_job: Job):
+    """DynamicQuantizeLinear."""
+    return Graph([node("DynamicQuantizeLinear", "x", "q s z")], shapes={"s": [], "z": []})
+
+
+@offer("dequantize.u8", ["f32"])
+def dequantize_u8(_job: Job):
+    """DequantizeLinear with a code of zero for each row."""
+    return Graph([node("DequantizeLinear", "q s z", "y", axis=0)])
+
+
 @offer("dequantize dequantize.block", ["f32"])
 def dequantize(job: Job):
     """DequantizeLinear."""

@@ -22,7 +22,11 @@ torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompil
 WIDE = ["f64", "f32"]
 FLOATS = [*WIDE, "f16", "bf16"]
 ANYWHERE = ["cpu", "cuda"]
-BITS = {"bf16": ("uint16", torch.bfloat16), "fp8-e4m3": ("uint8", torch.float8_e4m3fn)}
+BITS = {
+    "bf16": ("uint16", torch.bfloat16),
+    "fp8-e4m3": ("uint8", torch.float8_e4m3fn),
+    "fp8-e5m2": ("uint8", torch.float8_e5m2),
+}
 
 torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
 torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 from common import FLOATS, Job, runner, tensors
-from offers import compiled, compiler, warmed
+from offers import compiled, compiler, step_by_step, warmed
 
 PRODUCTS = ["f64", "f32", "f16", "i8"]
 # What products in bf16 require on this processor.
@@ -111,3 +111,19 @@ for operation in SCALED:
         add = partial(runner.implementation, name, operation=operation, about=about, dtypes=["i8-f32", "i8-bf16"])
         add(parallel=True)(prepare)
         add(devices=["cuda"], requires=FOR_INTEGERS)(prepare)
+
+
+def of_narrow_weights(a, b):
+    """torch.matmul in f32, weights widened first."""
+    return a @ b.T
+
+
+for way, prepare in [("formula", step_by_step), ("compile", compiled)]:
+    runner.implementation(
+        f"torch/{way}",
+        operation="matmul",
+        dtypes=["w16a32", "w16a32-f16"],
+        about=f"{'torch.compile of ' if way == 'compile' else ''}{of_narrow_weights.__doc__[:-1]}",
+        parallel=True,
+        devices=["cpu", "cuda"],
+    )(prepare(of_narrow_weights, ()))

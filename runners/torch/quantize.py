@@ -44,6 +44,32 @@ def quantize_tensor(x):
     return quantize(x.reshape(1, -1))
 
 
+def quantize_full(x):
+    """amax, a quotient, torch.round and torch.clamp from -128."""
+    s = scales(x, 127.5)
+    return (x / s).round().clamp(-128, 127).to(torch.int8), s
+
+
+def quantize_u8(x):
+    """aminmax with zero among the elements, a quotient, torch.round and torch.clamp."""
+    least, most = x.aminmax(dim=-1, keepdim=True)
+    least, most = least.clamp(max=0), most.clamp(min=0)
+    s = torch.where(most == least, 1.0, (most - least) / 255.0)
+    z = (-least / s).round()
+    return ((x / s).round() + z).clamp(0, 255).to(torch.uint8), s, z.to(torch.uint8)
+
+
+def quantize_u8_tensor(x):
+    """The same over all elements."""
+    return quantize_u8(x.reshape(1, -1))
+
+
+def quantize_fp8_e5m2(x):
+    """amax, a quotient, torch.clamp and a conversion to the other format."""
+    q, s = codes(x, 57344.0)
+    return q.to(torch.float8_e5m2), s
+
+
 def quantize_fp8(x):
     """amax, a quotient, torch.clamp and a conversion."""
     q, s = codes(x, 448.0)
@@ -74,6 +100,11 @@ def dequantize(q, s):
     return q.float() * s[:, None]
 
 
+def dequantize_u8(q, s, z):
+    """A difference of integers, and torch.mul by scales in f32."""
+    return (q.int() - z.int()[:, None]).float() * s[:, None]
+
+
 def dequantize_block(q, s):
     """The same in blocks of 32."""
     rows, cols = q.shape
@@ -86,8 +117,12 @@ WHOLE_BLOCKS = {"quantize-fp8.block": "cols % 128 == 0", "dequantize.block": "co
 for operation, function in {
     "quantize": quantize,
     "quantize.tensor": quantize_tensor,
+    "quantize.full": quantize_full,
+    "quantize-u8": quantize_u8,
+    "quantize-u8.tensor": quantize_u8_tensor,
     "quantize-fp8": quantize_fp8,
     "quantize-fp8.block": quantize_fp8_block,
+    "quantize-fp8.e5m2": quantize_fp8_e5m2,
     "swiglu-quantize": partial(swiglu_quantize, quantize),
     "swiglu-quantize.fp8": partial(swiglu_quantize, quantize_fp8),
     "add-rms-norm-quantize": partial(add_rms_norm_quantize, quantize),
@@ -95,6 +130,8 @@ for operation, function in {
     "dequantize": dequantize,
     "dequantize.tensor": dequantize,
     "dequantize.block": dequantize_block,
+    "dequantize.fp8": dequantize,
+    "dequantize.u8": dequantize_u8,
 }.items():
     params = ["eps"] if operation.startswith("add-rms-norm") else []
     for way, about, prepare in [

@@ -38,7 +38,7 @@ impl Arithmetic {
         let lower = match case.dtype() {
             Dtype::F64 => Arithmetic { accumulator: Some(format::F32), ..declared },
             Dtype::F32 => Arithmetic { input: Some(format::TF32), ..declared },
-            Dtype::I8 | Dtype::I32 => Arithmetic { saturate: 32767.0, ..declared },
+            Dtype::I8 | Dtype::U8 | Dtype::I32 => Arithmetic { saturate: 32767.0, ..declared },
             narrow => Arithmetic { accumulator: narrow.format(), promoted: None, ..declared },
         };
         (!case.precision.is_narrow()).then_some(lower)

@@ -17,6 +17,7 @@ pub enum Dtype {
     Fp8E4m3,
     Fp8E5m2,
     I8,
+    U8,
     I32,
 }
 
@@ -29,6 +30,7 @@ impl Dtype {
         Dtype::Fp8E4m3,
         Dtype::Fp8E5m2,
         Dtype::I8,
+        Dtype::U8,
         Dtype::I32,
     ];
 
@@ -41,6 +43,7 @@ impl Dtype {
             Dtype::Fp8E4m3 => "fp8-e4m3",
             Dtype::Fp8E5m2 => "fp8-e5m2",
             Dtype::I8 => "i8",
+            Dtype::U8 => "u8",
             Dtype::I32 => "i32",
         }
     }
@@ -51,7 +54,7 @@ impl Dtype {
             Dtype::F64 => 8,
             Dtype::F32 | Dtype::I32 => 4,
             Dtype::F16 | Dtype::Bf16 => 2,
-            Dtype::Fp8E4m3 | Dtype::Fp8E5m2 | Dtype::I8 => 1,
+            Dtype::Fp8E4m3 | Dtype::Fp8E5m2 | Dtype::I8 | Dtype::U8 => 1,
         }
     }
 
@@ -64,7 +67,7 @@ impl Dtype {
             Dtype::Bf16 => Some(format::BF16),
             Dtype::Fp8E4m3 => Some(format::FP8_E4M3),
             Dtype::Fp8E5m2 => Some(format::FP8_E5M2),
-            Dtype::I8 | Dtype::I32 => None,
+            Dtype::I8 | Dtype::U8 | Dtype::I32 => None,
         }
     }
 
@@ -87,6 +90,7 @@ impl Dtype {
     pub fn max_finite(self) -> f64 {
         match self {
             Dtype::I8 => 127.0,
+            Dtype::U8 => 255.0,
             Dtype::I32 => f64::from(i32::MAX),
             _ => self.format().map_or(f64::MAX, |format| format.max_finite),
         }
@@ -101,6 +105,7 @@ impl Dtype {
             Dtype::F32 => f64::from(f32::from_le_bytes(take(bytes, at))),
             Dtype::I32 => f64::from(i32::from_le_bytes(take(bytes, at))),
             Dtype::I8 => f64::from(bytes[at] as i8),
+            Dtype::U8 => f64::from(bytes[at]),
             Dtype::Bf16 => f64::from(f32::from_bits(u32::from(u16::from_le_bytes(take(bytes, at))) << 16)),
             Dtype::F16 => format::F16.decode(u32::from(u16::from_le_bytes(take(bytes, at)))),
             Dtype::Fp8E4m3 => format::FP8_E4M3.decode(u32::from(bytes[at])),
@@ -118,6 +123,7 @@ impl Dtype {
             Dtype::F32 => target.copy_from_slice(&(value as f32).to_le_bytes()),
             Dtype::I32 => target.copy_from_slice(&(value as i32).to_le_bytes()),
             Dtype::I8 => target[0] = value as i8 as u8,
+            Dtype::U8 => target[0] = value as u8,
             Dtype::F16 => target.copy_from_slice(&(format::F16.encode(value) as u16).to_le_bytes()),
             Dtype::Bf16 => {
                 target.copy_from_slice(&(format::BF16.encode(value) as u16).to_le_bytes());
@@ -192,6 +198,7 @@ mod tests {
                 dtype.write(&mut bytes, 2, value);
                 let expected = match dtype.format() {
                     Some(format) => format.round(value),
+                    None if *dtype == Dtype::U8 => value.trunc().max(0.0),
                     None => value.trunc(),
                 };
                 assert_eq!(dtype.read(&bytes, 2), expected, "{dtype} {value}");

@@ -407,6 +407,11 @@ impl<'a> Number<'a> {
         Number { value, inherited: apart, rounding: 0.0, emulated, steps: self.steps }
     }
 
+    /// Held between two ends, which brings numbers closer together and never further apart.
+    pub fn between(self, low: f64, high: f64) -> Number<'a> {
+        Number { value: self.value.clamp(low, high), emulated: self.emulated.clamp(low, high), ..self }
+    }
+
     /// As it is, where a formula knows that nothing was rounded: over a power of two.
     pub fn exact(self) -> Number<'a> {
         Number { inherited: 0.0, rounding: 0.0, ..self }

@@ -73,6 +73,8 @@ pub mod q8_matmul;
 pub mod qk_norm;
 pub mod quantize;
 pub mod quantize_fp8;
+pub mod quantize_int4;
+pub mod quantize_u8;
 pub mod relu;
 pub mod reshape;
 pub mod rms_norm;
@@ -192,6 +194,8 @@ pub const OPERATIONS: &[&Operation] = &[
     &w4_matmul::OPERATION,
     &quantize::OPERATION,
     &quantize_fp8::OPERATION,
+    &quantize_u8::OPERATION,
+    &quantize_int4::OPERATION,
     &add_rms_norm_quantize::OPERATION,
     &swiglu_quantize::OPERATION,
     &dequantize::OPERATION,

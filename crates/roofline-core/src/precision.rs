@@ -2,8 +2,9 @@
 //!
 //! A precision has an id that case ids, suites, offers and records share: `f32`, `bf16`, `f16+f16` (sums in
 //! f16), `bf16+p16` (probabilities, or what else there is halfway, in 16 bits), `i8-bf16` (codes of i8 that give bf16), `w8a16`
-//! (weights of 8 bits, activations of 16), `w4a16-f16` (weights of 4, activations of f16), `fp8-e4m3+tc14x128` (tensor cores that keep 14 bits, promoted every 128
-//! terms). Each operation lists its own.
+//! (weights of 8 bits, activations of 16), `w4a16-f16` (weights of 4, activations of f16), `w8a8+tc14x128` (tensor cores that keep 14 bits, promoted
+//! every 128 terms), `w8a16+fp8` and `f32+q8` (activations that become codes on the way), `w16a32` (weights of 16 bits, activations of f32),
+//! `f32+winograd` (an algorithm that rounds more). Each operation lists its own.
 
 use crate::dtype::Dtype;
 use crate::format::{self, Format};
@@ -51,7 +52,7 @@ impl Accumulator {
     pub const fn of(dtype: Dtype) -> Accumulator {
         match dtype {
             Dtype::F64 => Accumulator::F64,
-            Dtype::I8 | Dtype::I32 => Accumulator::I32,
+            Dtype::I8 | Dtype::U8 | Dtype::I32 => Accumulator::I32,
             _ => Accumulator::F32,
         }
     }
@@ -112,6 +113,26 @@ impl Precision {
     pub const W8A8_F32: Precision = Precision { id: "w8a8-f32", output: Dtype::F32, ..Precision::W8A8 };
     pub const W8A16: Precision =
         Precision { id: "w8a16", weights: Dtype::Fp8E4m3, ..Precision::of(Dtype::Bf16) };
+
+    /// The same on tensor cores of the fp8 kind.
+    pub const W8A8_TC: Precision =
+        Precision { id: "w8a8+tc14x128", accumulator: Accumulator::TC14X128, ..Precision::W8A8 };
+    /// Activations of bf16 that become codes of fp8 on the way, with a scale for each block.
+    pub const W8A16_FP8: Precision =
+        Precision { id: "w8a16+fp8", halfway: Some(Dtype::Fp8E4m3), ..Precision::W8A16 };
+
+    /// Weights of 16 bits with activations and results of f32.
+    pub const W16A32: Precision =
+        Precision { id: "w16a32", weights: Dtype::Bf16, ..Precision::of(Dtype::F32) };
+    pub const W16A32_F16: Precision =
+        Precision { id: "w16a32-f16", weights: Dtype::F16, ..Precision::of(Dtype::F32) };
+
+    /// Activations of f32 that become codes of i8 on the way, with a scale for each block.
+    pub const F32_Q8: Precision =
+        Precision { id: "f32+q8", halfway: Some(Dtype::I8), ..Precision::of(Dtype::F32) };
+
+    /// Convolutions by Winograd's transforms, F(2×2, 3×3), which round more than sums of products do.
+    pub const F32_WINOGRAD: Precision = Precision { id: "f32+winograd", ..Precision::of(Dtype::F32) };
 
     /// Weights of four bits, two in a byte, with activations of bf16 or f16.
     pub const W4A16: Precision = Precision { id: "w4a16", weights: Dtype::I8, ..Precision::of(Dtype::Bf16) };

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 
 use half::{bf16, f16};
 
-use crate::Fp8E4m3;
+use crate::{Fp8E4m3, Fp8E5m2};
 
 /// An input: borrowed anew for each launch, since its content may be another then.
 pub type In<'a, T> = Box<dyn Deref<Target = [T]> + 'a>;
@@ -161,6 +161,8 @@ data! {
     bf16 Bf16 "bf16",
     f16 F16 "f16",
     Fp8E4m3 Fp8E4m3 "fp8-e4m3",
+    Fp8E5m2 Fp8E5m2 "fp8-e5m2",
     i32 I32 "i32",
     i8 I8 "i8",
+    u8 U8 "u8",
 }

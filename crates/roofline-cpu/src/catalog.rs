@@ -23,6 +23,8 @@ pub struct Implementation {
     pub available: fn() -> bool,
     /// Parameters of the operation that it takes.
     pub params: &'static [&'static str],
+    /// Sizes that it takes, as conditions of the protocol say it; empty for all.
+    pub requires: &'static str,
     /// One kernel per precision.
     pub kernels: &'static [Kernel],
 }
@@ -90,6 +92,7 @@ impl Implementation {
             vector: false,
             available: || true,
             params: &[],
+            requires: "",
             kernels,
         }
     }
@@ -117,6 +120,11 @@ impl Implementation {
     /// Takes these parameters of the operation; of others it has the default alone.
     pub const fn params(self, params: &'static [&'static str]) -> Implementation {
         Implementation { params, ..self }
+    }
+
+    /// Takes these sizes only.
+    pub const fn requiring(self, requires: &'static str) -> Implementation {
+        Implementation { requires, ..self }
     }
 
     /// The same kernels for another form of the operation.
@@ -215,6 +223,8 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::qk_norm::LADDER,
     crate::quantize::LADDER,
     crate::quantize_fp8::LADDER,
+    crate::quantize_int4::LADDER,
+    crate::quantize_u8::LADDER,
     crate::relu::LADDER,
     crate::reshape::LADDER,
     crate::rms_norm::LADDER,

@@ -1,4 +1,4 @@
-//! fp8-e4m3: four bits of exponent, three of mantissa, no infinity, and a NaN beyond 448.
+//! fp8-e4m3: four bits of exponent, three of mantissa, no infinity, and a NaN beyond 448. fp8-e5m2: the upper half of f16.
 
 /// A number of 8 bits, by its code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,8 +27,8 @@ impl Fp8E4m3 {
     /// assert!(Fp8E4m3(0x7f).to_f32().is_nan());
     /// ```
     #[inline(always)]
-    pub fn to_f32(self) -> f32 {
-        let code = u32::from(self.0 & 0x7f);
+    pub const fn to_f32(self) -> f32 {
+        let code = (self.0 & 0x7f) as u32;
         let magnitude = match code {
             NAN => f32::NAN,
             0..8 => code as f32 / SUBNORMALS,
@@ -66,6 +66,55 @@ impl Fp8E4m3 {
 
 impl From<Fp8E4m3> for f64 {
     fn from(number: Fp8E4m3) -> f64 {
+        f64::from(number.to_f32())
+    }
+}
+
+/// The other number of 8 bits, by its code: five bits of exponent, two of mantissa, and infinities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Fp8E5m2(pub u8);
+
+impl Fp8E5m2 {
+    /// The largest number.
+    pub const MAX: f32 = 57344.0;
+
+    /// Exact.
+    pub fn to_f32(self) -> f32 {
+        half::f16::from_bits(u16::from(self.0) << 8).to_f32()
+    }
+
+    /// The nearest number, ties to even; infinity for what is beyond the largest by half a step and more.
+    ///
+    /// ```
+    /// use roofline_cpu::Fp8E5m2;
+    ///
+    /// assert_eq!(Fp8E5m2::from_f32(-9.0).to_f32(), -8.0);
+    /// assert_eq!(Fp8E5m2::from_f32(11.0).to_f32(), 12.0);
+    /// assert_eq!(Fp8E5m2::from_f32(1e-5).to_f32(), 1.0 / 65536.0);
+    /// assert_eq!(Fp8E5m2::from_f32(1e6).to_f32(), f32::INFINITY);
+    /// ```
+    #[inline(always)]
+    pub fn from_f32(x: f32) -> Fp8E5m2 {
+        const SHIFT: u32 = 21;
+        const REBIAS: u32 = 112 << 2;
+        const INFINITY: u32 = 0x7c;
+        let magnitude = x.abs();
+        let code = if magnitude < 1.0 / 16384.0 {
+            (magnitude * 65536.0).round_ties_even() as u32
+        } else if magnitude.is_nan() {
+            INFINITY + 3
+        } else {
+            let bits = magnitude.min(65536.0).to_bits();
+            let half = (1 << (SHIFT - 1)) - 1 + (bits >> SHIFT & 1);
+            (((bits + half) >> SHIFT) - REBIAS).min(INFINITY)
+        };
+        Fp8E5m2(code as u8 | u8::from(x.is_sign_negative()) << 7)
+    }
+}
+
+impl From<Fp8E5m2> for f64 {
+    fn from(number: Fp8E5m2) -> f64 {
         f64::from(number.to_f32())
     }
 }

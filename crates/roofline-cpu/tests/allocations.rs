@@ -8,7 +8,7 @@ use roofline_core::dtype::Dtype;
 use roofline_core::operation::Operation;
 use roofline_core::tensor::Tensor;
 use roofline_cpu::catalog::{Kernel, implementations};
-use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, bf16, f16};
+use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Fp8E5m2, bf16, f16};
 
 struct Counting;
 
@@ -67,9 +67,10 @@ fn second_launch(kernel: &Kernel, case: &Case, cpu: &Cpu) -> usize {
             Dtype::Bf16 => give::<bf16>(args, &tensor),
             Dtype::F16 => give::<f16>(args, &tensor),
             Dtype::Fp8E4m3 => give::<Fp8E4m3>(args, &tensor),
+            Dtype::Fp8E5m2 => give::<Fp8E5m2>(args, &tensor),
+            Dtype::U8 => give::<u8>(args, &tensor),
             Dtype::I32 => give::<i32>(args, &tensor),
             Dtype::I8 => give::<i8>(args, &tensor),
-            other => panic!("no kernel takes {other}"),
         };
     }
     let mut launch = (kernel.prepare)(cpu, args).expect("tensors that fit");

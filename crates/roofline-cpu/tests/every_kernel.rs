@@ -8,6 +8,7 @@ mod guarded;
 use guarded::{Edge, Guarded};
 use half::{bf16, f16};
 use roofline_core::case::Case;
+use roofline_core::condition::{Condition, Sizes};
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
 use roofline_core::instance::Instance;
@@ -15,7 +16,7 @@ use roofline_core::operation::Param;
 use roofline_core::philox::Draws;
 use roofline_core::tensor::Tensor;
 use roofline_cpu::catalog::{Implementation, Kernel, implementations};
-use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Isa, Pool};
+use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Fp8E5m2, Isa, Pool};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -207,8 +208,12 @@ fn judge(operation: &str, precision: &str, rows: &[(&Implementation, Kernel)]) {
     for case in cases(operation, precision) {
         for fill in case.operation.fills_of(&case) {
             let instance = Instance::new(&case, fill, 17);
-            let takes =
-                |row: &Implementation| case.given().all(|(param, _)| row.params.contains(&param.name));
+            let takes = |row: &Implementation| {
+                let condition: Condition = row.requires.parse().expect("a condition");
+                let sizes = Sizes { names: &case.operation.axis_names(), values: &case.sizes };
+                condition.holds(sizes).is_ok()
+                    && case.given().all(|(param, _)| row.params.contains(&param.name))
+            };
             for (row, kernel) in rows.iter().filter(|(row, _)| takes(row)) {
                 check(row, kernel, &instance, fill);
             }
@@ -317,6 +322,8 @@ enum Held {
     Bf16(Guarded<bf16>),
     F16(Guarded<f16>),
     Fp8E4m3(Guarded<Fp8E4m3>),
+    Fp8E5m2(Guarded<Fp8E5m2>),
+    U8(Guarded<u8>),
     I32(Guarded<i32>),
     I8(Guarded<i8>),
 }
@@ -330,6 +337,8 @@ macro_rules! each {
             Held::Bf16($guarded) => $does,
             Held::F16($guarded) => $does,
             Held::Fp8E4m3($guarded) => $does,
+            Held::Fp8E5m2($guarded) => $does,
+            Held::U8($guarded) => $does,
             Held::I32($guarded) => $does,
             Held::I8($guarded) => $does,
         }
@@ -353,9 +362,10 @@ impl Held {
             Dtype::Bf16 => Held::Bf16(guard(values, edge, is_input, bf16::from_f64)),
             Dtype::F16 => Held::F16(guard(values, edge, is_input, f16::from_f64)),
             Dtype::Fp8E4m3 => Held::Fp8E4m3(guard(values, edge, is_input, |x| Fp8E4m3::from_f32(x as f32))),
+            Dtype::Fp8E5m2 => Held::Fp8E5m2(guard(values, edge, is_input, |x| Fp8E5m2::from_f32(x as f32))),
+            Dtype::U8 => Held::U8(guard(values, edge, is_input, |x| x as u8)),
             Dtype::I32 => Held::I32(guard(values, edge, is_input, |x| x as i32)),
             Dtype::I8 => Held::I8(guard(values, edge, is_input, |x| x as i8)),
-            other => panic!("no kernel takes {other}"),
         }
     }
 

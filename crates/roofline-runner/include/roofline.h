@@ -29,7 +29,7 @@ typedef struct {
 } DLDevice;
 
 typedef struct {
-    uint8_t code; /* 0 integer, 2 float, 4 bf16, 10 fp8-e4m3, 12 fp8-e5m2 */
+    uint8_t code; /* 0 integer, 1 unsigned, 2 float, 4 bf16, 10 fp8-e4m3, 12 fp8-e5m2 */
     uint8_t bits; /* of one element */
     uint16_t lanes;
 } DLDataType;

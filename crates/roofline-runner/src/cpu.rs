@@ -8,7 +8,7 @@ use crate::sys::tensor::Element;
 use roofline_core::dtype::Dtype;
 use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, Role, VERSION, cpu};
 use roofline_cpu::catalog::{self, Implementation};
-use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Isa, Pool, bf16, f16};
+use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Fp8E5m2, Isa, Pool, bf16, f16};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -53,6 +53,7 @@ fn offer(row: &Implementation) -> Offer {
         about: row.about.to_owned(),
         parallel: row.parallel,
         params: row.params.iter().map(|&name| name.to_owned()).collect(),
+        requires: row.requires.to_owned(),
         ..Offer::new(&format!("cpu/{}", row.name), row.operation, &row.precisions().collect::<Vec<_>>())
     }
 }
@@ -91,7 +92,8 @@ fn args(job: &mut Job) -> Result<Args<'static>, Refusal> {
             Dtype::Fp8E4m3 => give::<Fp8E4m3>(args, job, &name, role)?,
             Dtype::I32 => give::<i32>(args, job, &name, role)?,
             Dtype::I8 => give::<i8>(args, job, &name, role)?,
-            other => return Err(unsupported(format!("tensor `{name}` is {other}"))),
+            Dtype::U8 => give::<u8>(args, job, &name, role)?,
+            Dtype::Fp8E5m2 => give::<Fp8E5m2>(args, job, &name, role)?,
         };
     }
     Ok(args)

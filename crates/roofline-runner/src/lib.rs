@@ -54,6 +54,7 @@ pub use job::Job;
 pub use kernel::{Kernel, Ready, Runner, Samples, Visit, failed, out_of_memory, unsupported};
 pub use roofline_core::dtype::Dtype;
 pub use roofline_core::protocol::{self, Hello, Offer, Prepare, Prepared, Refusal, RefusalKind};
+pub use roofline_cpu::Fp8E4m3;
 pub use session::{Answered, Session, serve};
 pub use sys::heap::Counting;
 pub use sys::tensor::{Element, Input, Output};

@@ -14,8 +14,8 @@ from .errors import InvalidQuestion, Unsupported
 from .measure import perf_counter_ns
 from .memory import map_file
 
-SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "fp8-e4m3": 1, "fp8-e5m2": 1, "i8": 1, "i32": 4}
-NUMPY_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "i8": "int8", "i32": "int32"}
+SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "fp8-e4m3": 1, "fp8-e5m2": 1, "i8": 1, "u8": 1, "i32": 4}
+NUMPY_NAMES = {"f64": "float64", "f32": "float32", "f16": "float16", "i8": "int8", "u8": "uint8", "i32": "int32"}
 # Types that numpy lacks and the package `ml_dtypes` (part of jax) adds.
 EXTENDED_NAMES = {"bf16": "bfloat16", "fp8-e4m3": "float8_e4m3fn", "fp8-e5m2": "float8_e5m2"}
 MOST_BYTES = 1 << 46

@@ -1,4 +1,7 @@
-//! `calibrate`: the scale that a tensor is quantised with, by its largest magnitude or by one that few are above.
+//! `calibrate`: the scale that a tensor is quantised with, by its largest magnitude, by one that few are above, or by what
+//! codes leave.
+//!
+//! Of scales that leave nearly the same, kernels find one or the other: `calibrate.mse` is judged by what its scale leaves.
 
 use super::quantize::TYPES;
 use crate::case::Case;
@@ -6,8 +9,8 @@ use crate::dtype::Dtype::F32;
 use crate::fill::Fill;
 use crate::number::{Counts, Number};
 use crate::operation::family::{Line, rowwise, work};
-use crate::operation::{Judged, Mutant, Operation, Param, Variant, Wrong};
-use crate::tensor::Tensor;
+use crate::operation::{Judged, Mutant, Operation, Param, Problem, Property, Variant, Wrong};
+use crate::tensor::{Tensor, View};
 
 pub const OPERATION: Operation = Operation {
     name: "calibrate",
@@ -18,8 +21,12 @@ pub const OPERATION: Operation = Operation {
             name: "percentile",
             about: "of |x| the least that so many in a hundred are not above, over 127",
         },
+        Variant {
+            name: "mse",
+            about: "of hundredths of max|x| / 127 the one whose codes leave the least squares",
+        },
     ],
-    params: &[Param::new("percentile", "of `percentile`: how many in a hundred", 99.0, (0.0, 100.0))],
+    params: &[Param::new("percentile", "of `percentile`: how many in a hundred", 99.9, (0.0, 100.0))],
     precisions: TYPES,
     fills: Fill::FINITE,
     tensors: |case| {
@@ -37,6 +44,10 @@ pub const OPERATION: Operation = Operation {
     judged: Judged::Forms(&[
         ("", rowwise::rows(|line, _| over(line, line.max_each(line.each(0).map(Number::abs))))),
         ("percentile", rowwise::rows(|line, _| over(line, ranked(line, 0)))),
+        (
+            "mse",
+            Judged::Property(Property { check, example: |problem| vec![vec![best(&values(problem)).0]] }),
+        ),
     ]),
     mutants: &[
         of("the maximum, not the largest magnitude", "", |line, _| over(line, line.max_each(line.each(0)))),
@@ -45,6 +56,12 @@ pub const OPERATION: Operation = Operation {
             over(line, line.max_each(line.each(0).map(Number::abs)))
         }),
         of("one rank too low", "percentile", |line, _| over(line, ranked(line, 1))),
+        Mutant {
+            name: "codes that are not held between their ends",
+            fill: Fill::Normal,
+            of: |case| case.variant == "mse",
+            wrong: Wrong::Outputs(|problem| vec![vec![candidate(largest(&values(problem)), 1)]]),
+        },
     ],
     ..rowwise::UNARY
 };
@@ -73,6 +90,60 @@ pub fn rank(count: usize, percentile: f64) -> usize {
     // What is a whole number of hundredths is one here too: products before quotients.
     let up_to = (percentile * count as f64 / 100.0).ceil() as usize;
     up_to.clamp(1, count.max(1)) - 1
+}
+
+/// Scales that are tried.
+const TRIED: u32 = 100;
+/// How much more than the least squares may be left: sums of f32 tell no better in long tensors.
+const MORE: f64 = 1.001;
+
+fn values(problem: &Problem) -> Vec<f64> {
+    let x = problem.inputs[0];
+    x.line(0, 1, x.elements())
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |most: f64, x| most.max(x.abs()))
+}
+
+/// One of the scales that are tried.
+fn candidate(most: f64, number: u32) -> f64 {
+    most / 127.0 * f64::from(number) / f64::from(TRIED)
+}
+
+/// The squares that codes of a scale leave.
+fn left(x: &[f64], s: f64) -> f64 {
+    x.iter().map(|x| (x - s * (x / s).round_ties_even().clamp(-127.0, 127.0)).powi(2)).sum()
+}
+
+/// The scale that leaves the least, and what it leaves; 1 of zeros.
+fn best(x: &[f64]) -> (f64, f64) {
+    let most = largest(x);
+    if most == 0.0 {
+        return (1.0, 0.0);
+    }
+    let tried = (1..=TRIED).map(|number| candidate(most, number)).map(|s| (s, left(x, s)));
+    tried.min_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or((1.0, 0.0))
+}
+
+fn check(problem: &Problem, outputs: &[View]) -> Result<(), String> {
+    let (x, s) = (values(problem), outputs[0].get(0));
+    let (scale, least) = best(&x);
+    let most = largest(&x);
+    if most == 0.0 {
+        return if s == 1.0 { Ok(()) } else { Err(format!("s is {s} where all is zero, and 1 is due")) };
+    }
+    let is_tried = s.is_finite() && s > 0.0 && s <= most / 127.0 * (1.0 + 1e-6);
+    if !is_tried {
+        return Err(format!("s is {s}, which is none of the scales up to {}", most / 127.0));
+    }
+    let left = left(&x, s);
+    // What even the best scale leaves of few numbers may be nothing but its own rounding.
+    let rounding: f64 = x.iter().map(|x| (x * 1e-6).powi(2)).sum();
+    if left <= MORE * least + rounding {
+        return Ok(());
+    }
+    Err(format!("codes of s = {s} leave {left:.6e} in squares, those of {scale} {least:.6e}"))
 }
 
 const fn of(name: &'static str, form: &'static str, formula: rowwise::Formula) -> Mutant {

@@ -33,6 +33,7 @@ pub const OPERATION: Operation = Operation {
             about: "fp4-e2m1 in pairs, a scale in fp8-e4m3 for each 16 and one in f32 for all",
         },
     ],
+    params: &[],
     precisions: TYPES,
     tensors: |case| {
         let [rows, cols] = sizes(case);

@@ -1,18 +1,19 @@
 //! `calibrate`: the scale that a tensor is quantised with, by its largest magnitude (`calibrate.percentile`: by one that few are
-//! above).
+//! above, `calibrate.mse`: by what codes leave).
 
 pub mod plain;
 
 use crate::bind::lanes;
 use crate::catalog::{Implementation, Launch};
 use crate::{Args, Mismatch, Scalar};
-pub use plain::{calibrate, calibrate_percentile};
+pub use plain::{calibrate, calibrate_mse, calibrate_percentile};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     Implementation::plain("calibrate", lanes!(prepare, |x, _| plain::calibrate(x))),
     Implementation::plain("calibrate.percentile", lanes!(prepare, plain::calibrate_percentile))
         .params(&["percentile"]),
+    Implementation::plain("calibrate.mse", lanes!(prepare, |x, _| plain::calibrate_mse(x))),
 ];
 
 /// The scale of x, by a percentile.

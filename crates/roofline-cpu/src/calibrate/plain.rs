@@ -25,6 +25,27 @@ pub fn calibrate_percentile<T: Scalar<Wide = f32>>(x: &[T], percentile: f64) -> 
     if x.is_empty() { 1.0 } else { over(*sizes.select_nth_unstable_by(rank, f32::total_cmp).1) }
 }
 
+/// Of hundredths of max|x| / 127 the one whose codes, held between -127 and 127, leave the least squares; 1 of zeros.
+///
+/// ```
+/// // All but one are whole numbers, and what that one loses counts for less than what all would.
+/// let mut x = vec![3.0f32; 1000];
+/// x[0] = 127.5;
+/// assert!(roofline_cpu::calibrate::calibrate_mse(&x) < 127.5 / 127.0);
+/// ```
+pub fn calibrate_mse<T: Scalar<Wide = f32>>(x: &[T]) -> f32 {
+    let largest = calibrate(x);
+    if x.iter().all(|x| x.wide() == 0.0) {
+        return largest;
+    }
+    let left = |s: f32| -> f64 {
+        let of = |x: &T| f64::from(x.wide() - s * (x.wide() / s).round_ties_even().clamp(-127.0, 127.0));
+        x.iter().map(|x| of(x).powi(2)).sum()
+    };
+    let tried = (1..=100).map(|number| largest * number as f32 / 100.0).map(|s| (s, left(s)));
+    tried.min_by(|one, other| one.1.total_cmp(&other.1)).map_or(largest, |(s, _)| s)
+}
+
 /// The scale that takes a magnitude to 127.
 fn over(most: f32) -> f32 {
     if most == 0.0 { 1.0 } else { most / 127.0 }

@@ -1,23 +1,43 @@
-//! `dequantize`: y = q·s, codes in i8 and a scale for each row (`dequantize.tensor`: for all, `dequantize.block`: for each 32
-//! of a row). Products are those of f32.
+//! `dequantize`: y = q·s, codes in i8 and a scale for each row (`dequantize.tensor`: for all, `dequantize.block`: for each block
+//! of a row); `dequantize.fp8`: codes in fp8-e4m3; `dequantize.u8`: y = (q − z)·s. Products are those of f32.
 
 pub mod plain;
 
 use crate::bind::{lanes, rows};
 use crate::catalog::{Implementation, Launch};
-use crate::quantize::{BLOCK, Shared};
-use crate::{Args, Mismatch, Scalar};
-pub use plain::dequantize;
+use crate::quantize::Shared;
+use crate::{Args, Cpu, Datum, Mismatch, Rows, Scalar};
+pub use plain::{dequantize, dequantize_fp8, dequantize_u8};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("dequantize", lanes!(prepare, Shared::Row)),
-    Implementation::plain("dequantize.tensor", lanes!(prepare, Shared::All)),
-    Implementation::plain("dequantize.block", lanes!(prepare, Shared::Block)),
+    Implementation::plain("dequantize", lanes!(prepare, Shared::Row, dequantize)),
+    Implementation::plain("dequantize.tensor", lanes!(prepare, Shared::All, dequantize)),
+    Implementation::plain("dequantize.block", lanes!(prepare, Shared::Block, dequantize)).params(&["block"]),
+    Implementation::plain("dequantize.fp8", lanes!(prepare, Shared::Row, dequantize_fp8)),
+    Implementation::plain("dequantize.u8", lanes!(prepare_u8, plain::dequantize_u8)),
 ];
 
-fn prepare<'a, T: Scalar<Wide = f32>>(mut args: Args<'a>, shared: Shared) -> Result<Launch<'a>, Mismatch> {
-    let (q, s, mut y) = (args.take("q")?, args.take("s")?, args.take_out::<T>("y")?);
-    let (shape, block) = shared.within(rows(&args)?, BLOCK);
-    Ok(Launch::new(move |cpu| dequantize(cpu, &q, &s, &mut y, shape, block)))
+type Dequantize<Q, T> = fn(&Cpu, &[Q], &[f32], &mut [T], Rows, usize);
+
+fn prepare<'a, T: Scalar<Wide = f32>>(
+    args: Args<'a>,
+    shared: Shared,
+    kernel: Dequantize<impl Datum, T>,
+) -> Result<Launch<'a>, Mismatch> {
+    let mut args = args;
+    let (q, s, mut y) = (args.take("q")?, args.take("s")?, args.take_out("y")?);
+    let (shape, block) = shared.within(rows(&args)?, args.value("block")? as usize);
+    Ok(Launch::new(move |cpu| kernel(cpu, &q, &s, &mut y, shape, block)))
+}
+
+type DequantizeU8<T> = fn(&Cpu, &[u8], &[f32], &[u8], &mut [T], Rows);
+
+fn prepare_u8<'a, T: Scalar<Wide = f32>>(
+    mut args: Args<'a>,
+    kernel: DequantizeU8<T>,
+) -> Result<Launch<'a>, Mismatch> {
+    let (q, s, z, mut y) = (args.take("q")?, args.take("s")?, args.take("z")?, args.take_out("y")?);
+    let shape = rows(&args)?;
+    Ok(Launch::new(move |cpu| kernel(cpu, &q, &s, &z, &mut y, shape)))
 }

@@ -1,15 +1,13 @@
 //! `quantize`: codes in i8 and a scale s = max|x| / 127 for each row (`quantize.tensor`: for all, `quantize.block`: for each
-//! 32 of a row), ties to even (`quantize.away`, `quantize.block`: away from zero). bf16 and f16 are divided in f32.
+//! block of a row), ties to even (`-away`, and `quantize.block`: away from zero); `quantize.full` has -128 too. bf16 and f16
+//! are divided in f32.
 
 pub mod plain;
 
 use crate::bind::{lanes, rows};
 use crate::catalog::{Implementation, Launch};
-use crate::{Args, Mismatch, Rows, Scalar};
+use crate::{Args, Cpu, Mismatch, Rows, Scalar};
 pub use plain::quantize;
-
-/// Codes that share a scale in the form of blocks.
-pub const BLOCK: usize = 32;
 
 /// Where a quotient goes that lies in the middle of two codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +51,11 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain("quantize", lanes!(prepare, Shared::Row, Ties::ToEven)),
     Implementation::plain("quantize.away", lanes!(prepare, Shared::Row, Ties::Away)),
     Implementation::plain("quantize.tensor", lanes!(prepare, Shared::All, Ties::ToEven)),
-    Implementation::plain("quantize.block", lanes!(prepare, Shared::Block, Ties::Away)),
+    Implementation::plain("quantize.tensor-away", lanes!(prepare, Shared::All, Ties::Away)),
+    Implementation::plain("quantize.block", lanes!(prepare, Shared::Block, Ties::Away)).params(&["block"]),
+    Implementation::plain("quantize.block-even", lanes!(prepare, Shared::Block, Ties::ToEven))
+        .params(&["block"]),
+    Implementation::plain("quantize.full", lanes!(prepare_full, plain::quantize_full)),
 ];
 
 /// What has one scale.
@@ -81,6 +83,17 @@ fn prepare<'a, T: Scalar<Wide = f32>>(
     ties: Ties,
 ) -> Result<Launch<'a>, Mismatch> {
     let (x, mut q, mut s) = (args.take::<T>("x")?, args.take_out("q")?, args.take_out("s")?);
-    let (shape, block) = shared.within(rows(&args)?, BLOCK);
+    let (shape, block) = shared.within(rows(&args)?, args.value("block")? as usize);
     Ok(Launch::new(move |cpu| quantize(cpu, &x, &mut q, &mut s, shape, block, ties)))
+}
+
+type Full<T> = fn(&Cpu, &[T], &mut [i8], &mut [f32], Rows);
+
+fn prepare_full<'a, T: Scalar<Wide = f32>>(
+    mut args: Args<'a>,
+    kernel: Full<T>,
+) -> Result<Launch<'a>, Mismatch> {
+    let (x, mut q, mut s) = (args.take("x")?, args.take_out("q")?, args.take_out("s")?);
+    let shape = rows(&args)?;
+    Ok(Launch::new(move |cpu| kernel(cpu, &x, &mut q, &mut s, shape)))
 }

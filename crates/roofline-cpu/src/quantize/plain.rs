@@ -25,6 +25,19 @@ pub fn quantize<T: Scalar<Wide = f32>>(
     by_groups(x, q, s, shape, block, 127.0, |x| int8(x, ties));
 }
 
+/// Codes q = round(x / s) in -128..=127 and the scale s = 2·max|x| / 255 of each row, ties to even; of zeros it is 1.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, quantize::plain::quantize_full};
+///
+/// let (mut q, mut s) = ([0; 3], [0.0]);
+/// quantize_full(&Cpu::serial(), &[-255.0f32, 255.0, 4.0], &mut q, &mut s, Rows { rows: 1, cols: 3 });
+/// assert_eq!((q, s), ([-128, 127, 2], [2.0]));
+/// ```
+pub fn quantize_full<T: Scalar<Wide = f32>>(_cpu: &Cpu, x: &[T], q: &mut [i8], s: &mut [f32], shape: Rows) {
+    by_groups(x, q, s, shape, shape.cols, 127.5, |x| x.round_ties_even().clamp(-128.0, 127.0) as i8);
+}
+
 /// The code of a quotient.
 pub(crate) fn int8(x: f32, ties: Ties) -> i8 {
     let rounded = if ties == Ties::Away { x.round() } else { x.round_ties_even() };

@@ -1,8 +1,8 @@
 //! The definition: the largest magnitude of each group, and a quotient for each element.
 
-use super::FP8;
+use super::{FP8, FP8_E5M2};
 use crate::quantize::plain::by_groups;
-use crate::{Cpu, Fp8E4m3, Rows, Scalar};
+use crate::{Cpu, Fp8E4m3, Fp8E5m2, Rows, Scalar};
 
 /// Codes q = round(x / s) and the scale s = max|x| / 448 of each `block` elements of a row; of zeros it is 1.
 ///
@@ -23,4 +23,16 @@ pub fn quantize_fp8<T: Scalar<Wide = f32>>(
     block: usize,
 ) {
     by_groups(x, q, s, shape, block, FP8.most, FP8.code);
+}
+
+/// The same in fp8-e5m2, with s = max|x| / 57344.
+pub fn quantize_fp8_e5m2<T: Scalar<Wide = f32>>(
+    _cpu: &Cpu,
+    x: &[T],
+    q: &mut [Fp8E5m2],
+    s: &mut [f32],
+    shape: Rows,
+    block: usize,
+) {
+    by_groups(x, q, s, shape, block, FP8_E5M2.most, FP8_E5M2.code);
 }

@@ -452,6 +452,7 @@ fn tensor(place: &Place, data: *mut c_void, extents: &mut Vec<Vec<i64>>) -> DlTe
 fn dl_dtype(dtype: Dtype) -> DlDtype {
     let code = match dtype {
         Dtype::I8 | Dtype::I32 => 0,
+        Dtype::U8 => 1,
         Dtype::F64 | Dtype::F32 | Dtype::F16 => 2,
         Dtype::Bf16 => 4,
         Dtype::Fp8E4m3 => 10,

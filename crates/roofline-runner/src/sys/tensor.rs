@@ -16,7 +16,7 @@
 use super::mapping::Mapping;
 use half::{bf16, f16};
 use roofline_core::dtype::Dtype;
-use roofline_cpu::Fp8E4m3;
+use roofline_cpu::{Fp8E4m3, Fp8E5m2};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -54,12 +54,12 @@ element! {
     f16 => F16,
     bf16 => Bf16,
     Fp8E4m3 => Fp8E4m3,
+    Fp8E5m2 => Fp8E5m2,
     i8 => I8,
+    // What every tensor is made of, too.
+    u8 => U8,
     i32 => I32,
 }
-
-// SAFETY: every byte is one. No dtype, but what every tensor is made of.
-unsafe impl sealed::Plain for u8 {}
 
 /// An input of a case: a slice in memory that can only be read.
 #[derive(Clone)]
