@@ -40,6 +40,8 @@ pub const OPERATION: Operation = Operation {
         Precision::F16_F16,
         Precision::of(I8),
         Precision::of(F64),
+        Precision::W16A32,
+        Precision::W16A32_F16,
     ],
     fills: Fill::ALL,
     rate: RateUnit::Flops,

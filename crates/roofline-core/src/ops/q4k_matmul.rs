@@ -10,6 +10,7 @@ use crate::dtype::Dtype;
 use crate::number::{Counts, Number};
 use crate::operation::family::whole::{self, All, Whole, mutant};
 use crate::operation::{Judged, Operation, Problem, Reach, Variant, Work};
+use crate::precision::Precision;
 use crate::tensor::{Content, Tensor};
 
 pub const OPERATION: Operation = Operation {
@@ -20,6 +21,7 @@ pub const OPERATION: Operation = Operation {
         name: "",
         about: "w[n,144·blocks], the bytes of scales and offsets before their codes",
     }],
+    precisions: &[Precision::of(Dtype::F32)],
     legal: "k % 256 == 0",
     tensors: |case| {
         let [m, n, k] = sizes(case);

@@ -2,6 +2,9 @@
 //!
 //! A row of W is whole blocks, and codes beyond k stand for nothing, whatever they are. Kernels apply scales to the sum of a
 //! block or to every code; the model is that of the latter, which rounds more.
+//!
+//! In `f32+q8` a row of X becomes Q8_0 on the way, as GGML has it, for sums of integers: codes round(x / d) of 32 elements with
+//! d = max|x| / 127, which is then held in f16. Near a tie either code is right, and either scale.
 
 use super::matmul::{K, M, N, limit};
 use crate::case::Case;
@@ -24,7 +27,7 @@ pub const OPERATION: Operation = Operation {
     ],
     axes: &[M, N, K],
     params: &[],
-    precisions: &[Precision::of(Dtype::F32)],
+    precisions: &[Precision::of(Dtype::F32), Precision::F32_Q8],
     fills: Fill::FINITE,
     rate: RateUnit::Flops,
     legal: "",
@@ -59,6 +62,12 @@ pub const OPERATION: Operation = Operation {
         mutant::<BLOCK>("remainder of k left out", Fill::Normal, |all, _, wanted| {
             products(all, wanted, How { terms: without_remainder, ..RIGHT })
         }),
+        Mutant {
+            of: is_rounded,
+            ..mutant::<BLOCK>("the first block of X for all", Fill::Normal, |all, _, wanted| {
+                products(all, wanted, How { of_x: |_| 0, ..RIGHT })
+            })
+        },
     ],
 };
 
@@ -70,6 +79,11 @@ pub(super) fn sizes(case: &Case) -> [usize; 3] {
     ["m", "n", "k"].map(|axis| case.axis(axis))
 }
 
+/// Whether X becomes codes on the way.
+pub(super) fn is_rounded(case: &Case) -> bool {
+    case.precision.halfway.is_some()
+}
+
 fn is_raw(case: &Case) -> bool {
     case.variant == "raw"
 }
@@ -78,7 +92,9 @@ fn is_raw(case: &Case) -> bool {
 pub(super) fn tensors(case: &Case, bytes: usize, codes: Tensor) -> Vec<Tensor> {
     let [m, n, k] = sizes(case);
     let blocks = k.div_ceil(BLOCK);
-    let x = Tensor::input("x", case.dtype(), &[m, k]).limit(limit(case, k) / 1024.0);
+    // Scales of X must be numbers of f16.
+    let most = if is_rounded(case) { BLOCK as f64 * F16.max_finite } else { f64::INFINITY };
+    let x = Tensor::input("x", case.dtype(), &[m, k]).limit((limit(case, k) / 1024.0).min(most));
     let y = Tensor::output("y", case.precision.output, &[m, n]);
     if is_raw(case) {
         let bytes = SCALE + bytes;
@@ -103,6 +119,8 @@ pub(super) struct How {
     pub code: fn(&[f64], usize) -> f64,
     /// Terms of its sums.
     pub terms: fn(usize) -> usize,
+    /// The block of X that it takes for one, where X becomes codes.
+    pub of_x: fn(usize) -> usize,
 }
 
 pub(super) const RIGHT: How = How {
@@ -111,6 +129,7 @@ pub(super) const RIGHT: How = How {
     scale: |s| s,
     code: |codes, element| codes[element],
     terms: |k| k,
+    of_x: |block| block,
 };
 
 /// A byte among signed numbers.
@@ -148,7 +167,10 @@ pub(super) fn f16(bytes: &[f64]) -> f64 {
 pub(super) fn products<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Number<'a>> {
     let [_, n, k] = sizes(all.case());
     let (terms, blocks) = ((how.terms)(k), k.div_ceil(BLOCK));
-    let x = |row: usize| (0..terms).map(|term| all.x(0, row * k + term)).collect();
+    let x = |row: usize| match is_rounded(all.case()) {
+        true => (0..blocks).flat_map(|place| rounded(all, row, (how.of_x)(place))).take(terms).collect(),
+        false => (0..terms).map(|term| all.x(0, row * k + term)).collect(),
+    };
     let w = |row: usize| {
         let of_block = |place: usize| {
             let scale = scale(all, row * blocks + (how.block)(place, blocks), how.bytes);
@@ -159,6 +181,20 @@ pub(super) fn products<'a>(all: &All<'a>, wanted: &[usize], how: How) -> Vec<Num
         (0..blocks).flat_map(of_block).take(terms).collect()
     };
     all.products(wanted, n, x, w)
+}
+
+/// A block of a row of X, as its codes and the scale in f16 have it.
+fn rounded<'a>(all: &All<'a>, row: usize, block: usize) -> Vec<Number<'a>> {
+    let k = all.axis("k");
+    let x: Vec<Number> = (block * BLOCK..k.min((block + 1) * BLOCK)).map(|i| all.x(0, row * k + i)).collect();
+    let most = all.max(x.iter().map(|x| x.abs()));
+    if most.value == 0.0 {
+        return x;
+    }
+    // One rounding more than of a quotient: kernels may multiply by a reciprocal.
+    let scale = most / 127.0 * 1.0;
+    let held = scale.coded(|scale| F16.round(scale));
+    x.into_iter().map(|x| (x / scale).coded(|x| x.round().clamp(-127.0, 127.0)) * held).collect()
 }
 
 /// By a formula over blocks of so many bytes of codes.

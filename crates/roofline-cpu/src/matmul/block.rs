@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 /// `rows` times `cols` elements whose rows lie `stride` elements apart.
-pub(super) struct Block<'a, T> {
+pub(crate) struct Block<'a, T> {
     start: *mut T,
     rows: usize,
     cols: usize,
@@ -19,17 +19,17 @@ unsafe impl<T: Send> Sync for Block<'_, T> {}
 
 impl<'a, T> Block<'a, T> {
     /// The whole of a dense matrix.
-    pub(super) fn new(data: &'a mut [T], rows: usize, cols: usize) -> Self {
+    pub(crate) fn new(data: &'a mut [T], rows: usize, cols: usize) -> Self {
         assert_eq!(data.len(), rows * cols);
         let start = data.as_mut_ptr();
         Self { start, rows, cols, stride: cols, owner: PhantomData }
     }
 
-    pub(super) fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.rows
     }
 
-    pub(super) fn cols(&self) -> usize {
+    pub(crate) fn cols(&self) -> usize {
         self.cols
     }
 
@@ -40,7 +40,7 @@ impl<'a, T> Block<'a, T> {
 
     /// The elements of one row.
     #[inline(always)]
-    pub(super) fn row(&mut self, row: usize) -> &mut [T] {
+    pub(crate) fn row(&mut self, row: usize) -> &mut [T] {
         assert!(row < self.rows);
         // SAFETY: the row lies in the borrowed matrix, and `&mut self` makes
         // the access exclusive.
@@ -51,7 +51,7 @@ impl<'a, T> Block<'a, T> {
     ///
     /// # Safety
     /// Rectangles in use at the same time must not overlap.
-    pub(super) unsafe fn part(&self, rows: Range<usize>, cols: Range<usize>) -> Block<'_, T> {
+    pub(crate) unsafe fn part(&self, rows: Range<usize>, cols: Range<usize>) -> Block<'_, T> {
         assert!(rows.start <= rows.end && rows.end <= self.rows);
         assert!(cols.start <= cols.end && cols.end <= self.cols);
         // SAFETY: the corner lies in the matrix, or just past it for an empty part

@@ -6,16 +6,17 @@
 //! on, arithmetic is the limit, provided that a number fetched from a cache
 //! is used many times. That reuse is what the ladder is about.
 
-mod block;
+pub(crate) mod block;
 mod factor;
 mod packing;
 mod places;
-mod tile;
+pub(crate) mod tile;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tile_packing;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub mod amx;
+pub mod mixed;
 pub mod narrow;
 pub mod packed;
 pub mod packed_parallel;
@@ -30,25 +31,39 @@ pub use factor::{Factor, Term};
 use prepacked::Weights;
 pub use turned::{matmul_tn, matmul_tt};
 
-/// The kernels of one generic function, for the types that follow it, and of another that sums in f16.
+/// The kernels of one generic function, for the types that follow it, of another that sums in f16, and of one whose weights are
+/// of 16 bits beside activations of f32.
 macro_rules! products {
-    ($kernel:expr, $($type:ident)+ $(, $narrow:expr)?) => {
+    ($kernel:expr, $($type:ident)+ $(, $narrow:expr)? $(; $mixed:ident)?) => {
         &[
             $(Kernel::new(stringify!($type), |_, args| multiply::<$type, _>(args, $kernel)),)+
             $(Kernel::new("f16+f16", |_, args| multiply::<f16, _>(args, $narrow)),)?
+            $(
+                Kernel::new("w16a32", |_, args| mixed::prepare::<bf16>(args, mixed::$mixed)),
+                Kernel::new("w16a32-f16", |_, args| mixed::prepare::<f16>(args, mixed::$mixed)),
+            )?
         ]
     };
 }
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("matmul", products!(plain::matmul, f32 bf16 f16 f64 i8, narrow::matmul)),
-    Implementation::new("matmul", "packed", PACKED, products!(packed::matmul, f32 bf16 f16 i8)).vector(),
+    Implementation::plain(
+        "matmul",
+        products!(plain::matmul, f32 bf16 f16 f64 i8, narrow::matmul; matmul_plain),
+    ),
+    Implementation::new(
+        "matmul",
+        "packed",
+        PACKED,
+        products!(packed::matmul, f32 bf16 f16 i8; matmul_packed),
+    )
+    .vector(),
     Implementation::new(
         "matmul",
         "packed-parallel",
         PARALLEL,
-        products!(packed_parallel::matmul, f32 bf16 f16 i8),
+        products!(packed_parallel::matmul, f32 bf16 f16 i8; matmul_packed_parallel),
     )
     .vector()
     .parallel(),

@@ -67,7 +67,7 @@ pub(super) fn multiply<T: Factor>(
 }
 
 /// Columns of B that are packed at a time.
-fn group_cols<T: Factor>(isa: Isa, k: usize) -> usize {
+pub(super) fn group_cols<T: Factor>(isa: Isa, k: usize) -> usize {
     let (_, width) = isa.run(RegisterTile);
     (PACKED / panel_length::<T>(k, width) * width / COLS).max(1) * COLS
 }

@@ -53,7 +53,7 @@ impl<T: Factor> Vectorize for MultiplyTile<'_, T> {
 }
 
 /// The height of a strip of A and the width of a panel of B.
-pub(super) struct RegisterTile;
+pub(crate) struct RegisterTile;
 
 impl Vectorize for RegisterTile {
     type Output = (usize, usize);

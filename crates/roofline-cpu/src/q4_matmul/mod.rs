@@ -1,6 +1,7 @@
 //! `q4-matmul`: Y = X·Wᵀ, weights in blocks of 32 codes of four bits and a scale in f16, apart; `q4-matmul.raw`: in the bytes
 //! that GGML's Q4_0 has, each scale before its codes. The first 16 codes of a block are the low halves of its bytes, the
-//! others the high ones, and each stands for itself less 8. Codes beyond k stand for nothing.
+//! others the high ones, and each stands for itself less 8. Codes beyond k stand for nothing. In `f32+q8`, X
+//! becomes blocks of eight bits on the way.
 
 pub mod decoded;
 pub mod plain;
@@ -14,7 +15,13 @@ pub const CODES: usize = BLOCK / 2;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("q4-matmul", &[Kernel::new("f32", |_, args| prepare(args, q4_matmul))]),
+    Implementation::plain(
+        "q4-matmul",
+        &[
+            Kernel::new("f32", |_, args| prepare(args, q4_matmul)),
+            Kernel::new("f32+q8", |_, args| prepare(args, plain::q4_matmul_rounded)),
+        ],
+    ),
     Implementation::new(
         "q4-matmul",
         "decoded",
@@ -23,7 +30,13 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
-    Implementation::plain("q4-matmul.raw", &[Kernel::new("f32", |_, args| prepare_raw(args, q4_matmul_raw))]),
+    Implementation::plain(
+        "q4-matmul.raw",
+        &[
+            Kernel::new("f32", |_, args| prepare_raw(args, q4_matmul_raw)),
+            Kernel::new("f32+q8", |_, args| prepare_raw(args, plain::q4_matmul_raw_rounded)),
+        ],
+    ),
     Implementation::new(
         "q4-matmul.raw",
         "decoded",

@@ -2,7 +2,7 @@
 
 use super::{CODES, numbers};
 use crate::q8_matmul::plain::multiplied;
-use crate::q8_matmul::{apart, raw};
+use crate::q8_matmul::{apart, raw, rounded};
 use crate::{Cpu, Product, f16};
 
 /// Y = X·Wᵀ, scales and codes of W apart.
@@ -35,4 +35,14 @@ pub fn q4_matmul(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shap
 /// ```
 pub fn q4_matmul_raw(_cpu: &Cpu, x: &[f32], w: &[i8], y: &mut [f32], shape: Product) {
     multiplied(x, y, shape, raw(w, shape, CODES), numbers);
+}
+
+/// Y = X·Wᵀ, where X becomes blocks of codes of eight bits first.
+pub fn q4_matmul_rounded(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shape: Product) {
+    rounded::multiplied(x, y, shape, apart(s, q, shape, CODES), numbers);
+}
+
+/// The same, with the two bytes of each scale before its codes.
+pub fn q4_matmul_raw_rounded(_cpu: &Cpu, x: &[f32], w: &[i8], y: &mut [f32], shape: Product) {
+    rounded::multiplied(x, y, shape, raw(w, shape, CODES), numbers);
 }

@@ -1,8 +1,10 @@
 //! `q8-matmul`: Y = X·Wᵀ, weights in blocks of 32 codes of i8 and a scale in f16, apart; `q8-matmul.raw`: in the bytes that
-//! GGML's Q8_0 has, each scale before its codes. Codes beyond k stand for nothing.
+//! GGML's Q8_0 has, each scale before its codes. Codes beyond k stand for nothing. In
+//! `f32+q8`, X becomes such blocks too.
 
 pub mod decoded;
 pub mod plain;
+pub mod rounded;
 
 use crate::catalog::{Implementation, Kernel, Launch};
 use crate::{Args, Cpu, Mismatch, Product, f16};
@@ -15,7 +17,13 @@ pub(crate) const DECODED: &str = "weights as f32, scales included, then packed p
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("q8-matmul", &[Kernel::new("f32", |_, args| prepare(args, q8_matmul))]),
+    Implementation::plain(
+        "q8-matmul",
+        &[
+            Kernel::new("f32", |_, args| prepare(args, q8_matmul)),
+            Kernel::new("f32+q8", |_, args| prepare(args, rounded::q8_matmul)),
+        ],
+    ),
     Implementation::new(
         "q8-matmul",
         "decoded",
@@ -24,7 +32,13 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
-    Implementation::plain("q8-matmul.raw", &[Kernel::new("f32", |_, args| prepare_raw(args, q8_matmul_raw))]),
+    Implementation::plain(
+        "q8-matmul.raw",
+        &[
+            Kernel::new("f32", |_, args| prepare_raw(args, q8_matmul_raw)),
+            Kernel::new("f32+q8", |_, args| prepare_raw(args, rounded::q8_matmul_raw)),
+        ],
+    ),
     Implementation::new(
         "q8-matmul.raw",
         "decoded",
