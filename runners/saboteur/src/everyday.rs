@@ -2,7 +2,7 @@
 
 use crate::honest::{Given, every_launch, maximum};
 use crate::product;
-use roofline_runner::{Job, Ready, Refusal};
+use roofline_runner::{Fp8E4m3, Job, Ready, Refusal};
 use std::hash::{BuildHasher, RandomState};
 
 type Prepared = Result<Ready, Refusal>;
@@ -95,6 +95,22 @@ pub(crate) fn nearly_right_element(job: &mut Job) -> Prepared {
             problem.output[at] *= 1.001;
         }
     })
+}
+
+/// wrong where the blocks of a sum have scales of their own: it adds up all codes, and applies the scales of the last.
+pub(crate) fn last_scales_for_all(job: &mut Job) -> Prepared {
+    let [n, k, block] = [job.axis("n")?, job.axis("k")?, job.axis("block")?];
+    let (x, w) = (job.input::<Fp8E4m3>("x")?, job.input::<Fp8E4m3>("w")?);
+    let (xs, ws, mut y) = (job.input::<f32>("xs")?, job.input::<f32>("ws")?, job.output::<f32>("y")?);
+    let (blocks, last) = (k.div_ceil(block), k.div_ceil(block) - 1);
+    Ok(Ready::new(move || {
+        for (index, y) in y.iter_mut().enumerate() {
+            let (row, column) = (index / n, index % n);
+            let products = x[row * k..][..k].iter().zip(&w[column * k..][..k]);
+            let sum: f32 = products.map(|(x, w)| x.to_f32() * w.to_f32()).sum();
+            *y = sum * xs[row * blocks + last] * ws[column / block * blocks + last];
+        }
+    }))
 }
 
 /// The length without what does not fill a vector; one element at least.

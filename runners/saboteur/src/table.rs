@@ -50,6 +50,7 @@ const SQUARE: &str = "matmul/f32/m=64,n=64,k=96";
 const BF16: &str = "matmul/bf16/m=48,n=40,k=512";
 const TILED: &str = "matmul/f32/m=1024,n=1024,k=256";
 const PRODUCT: &str = "matmul/f32/m=512,n=512,k=512";
+const FP8: &str = "fp8-matmul/w8a8-f32/m=24,n=40,k=300";
 const LONG: &str = "add/f32/rows=70,cols=1000";
 const VECTORS: &str = "softmax/f32/rows=64,cols=1008";
 const SHORT: &str = "softmax/f32/rows=4,cols=80";
@@ -186,6 +187,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         dropped_terms           [MATMUL] "" "leaves out the terms of a sum that do not fill a vector of 16";
         forgotten_epsilon       [RMS_NORM] "" "divides by the root of the mean alone";
         epsilon_outside_the_root [RMS_NORM] "" "adds the epsilon to the root";
+        last_scales_for_all     [FP8] "" "adds up the codes of all blocks, and applies the scales of the last";
         nearly_right_element    [PRODUCT] "" "is too large by a thousandth in one element, another each time";
     }
     Wrong Kernel fickle {
