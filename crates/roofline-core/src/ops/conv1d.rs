@@ -5,6 +5,7 @@ use super::conv2d::{
     self, DILATION, GROUPS, How, Layout, OUT, RIGHT, STRIDE, convolved, is_padded, mutant, turned,
 };
 use crate::operation::{Axis, Operation, Variant};
+use crate::precision::Precision;
 
 pub const OPERATION: Operation = Operation {
     name: "conv1d",
@@ -14,6 +15,7 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "", about: "y[batch,out,·] from x[batch,channels,length] and w[out,·,kernel]" },
         Variant { name: "bias", about: "the same, with b[out] added" },
     ],
+    precisions: Precision::FLOATS,
     axes: &[
         Axis::new("batch", "sets of lines").usually(1),
         OUT,

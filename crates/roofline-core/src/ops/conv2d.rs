@@ -2,7 +2,10 @@
 //! neural networks have it: the kernel is not turned round. `conv2d.bias` adds b[o].
 //!
 //! Channels are dealt to groups, and an output sees those of its own group; as many groups as channels is depthwise.
-//! What lies outside of the image counts for nothing. The axis that sums run along is the last, as k is in `matmul`.
+//! What lies outside of the image counts for nothing. In `f32+winograd`, kernels of three by three that go by steps of one may be
+//! transformed. The axis that sums run along is the last, as k is in `matmul`.
+
+mod winograd;
 
 use super::matmul::limit;
 use crate::case::Case;
@@ -39,7 +42,13 @@ pub const OPERATION: Operation = Operation {
         Axis::new("channels", "channels of the image"),
     ],
     params: &[],
-    precisions: Precision::FLOATS,
+    precisions: &[
+        Precision::FLOATS[0],
+        Precision::FLOATS[1],
+        Precision::FLOATS[2],
+        Precision::FLOATS[3],
+        Precision::F32_WINOGRAD,
+    ],
     // Of an infinite weight, kernels that write zeros around the image make NaN, and those that leave it out do not.
     fills: Fill::FINITE,
     rate: RateUnit::Flops,
@@ -47,7 +56,10 @@ pub const OPERATION: Operation = Operation {
             height + 2 * pad + dilation >= dilation * kernel + 1, width + 2 * pad + dilation >= dilation * kernel + 1",
     tensors,
     work,
-    judged: judged(|all, _, wanted| convolved(all, wanted, RIGHT)),
+    judged: judged(|all, _, wanted| match winograd::is_meant(all.case()) {
+        true => winograd::convolved(all, wanted, winograd::RIGHT),
+        false => convolved(all, wanted, RIGHT),
+    }),
     mutants: &[
         mutant(
             "the kernel turned round",
@@ -107,6 +119,12 @@ pub const OPERATION: Operation = Operation {
                 convolved(all, wanted, How { summed: |layout| layout.per_group.saturating_sub(1), ..RIGHT })
             },
         ),
+        mutant("the corner of a tile transformed once, not twice", winograd::is_meant, |all, _, wanted| {
+            winograd::convolved(all, wanted, winograd::How { halves: 0.5, ..winograd::RIGHT })
+        }),
+        mutant("the sum of a kernel not halved", winograd::is_meant, |all, _, wanted| {
+            winograd::convolved(all, wanted, winograd::How { middle: 1.0, ..winograd::RIGHT })
+        }),
         mutant(
             "the bias of the next channel",
             |case| case.variant == "bias",

@@ -7,6 +7,7 @@
 pub mod im2col;
 pub mod im2col_parallel;
 pub mod plain;
+pub mod winograd;
 
 use crate::args::In;
 use crate::bind::{floats, lanes};
@@ -19,9 +20,14 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain("conv2d", floats!(prepare, false, plain::conv2d)),
     columns("conv2d", lanes!(prepare, false, im2col::conv2d)),
     columns_parallel("conv2d", lanes!(prepare, false, im2col_parallel::conv2d)),
+    transformed("conv2d", &[Kernel::new("f32+winograd", |_, args| prepare(args, false, winograd::conv2d))]),
     Implementation::plain("conv2d.bias", floats!(prepare, true, plain::conv2d)),
     columns("conv2d.bias", lanes!(prepare, true, im2col::conv2d)),
     columns_parallel("conv2d.bias", lanes!(prepare, true, im2col_parallel::conv2d)),
+    transformed(
+        "conv2d.bias",
+        &[Kernel::new("f32+winograd", |_, args| prepare(args, true, winograd::conv2d))],
+    ),
     Implementation::plain("conv1d", floats!(prepare_lines, false, plain::conv2d)),
     columns("conv1d", lanes!(prepare_lines, false, im2col::conv2d)),
     columns_parallel("conv1d", lanes!(prepare_lines, false, im2col_parallel::conv2d)),
@@ -38,6 +44,13 @@ const fn columns(operation: &'static str, kernels: &'static [Kernel]) -> Impleme
 const fn columns_parallel(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
     let about = "windows written out as columns, and a product of matrices, both on all threads";
     Implementation::new(operation, "im2col-parallel", about, kernels).vector().parallel()
+}
+
+const fn transformed(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    let about =
+        "tiles and kernels transformed, 16 products of matrices on all threads, four outputs from each tile";
+    let three = "kernel == 3, stride == 1, dilation == 1";
+    Implementation::new(operation, "winograd", about, kernels).vector().parallel().requiring(three)
 }
 
 /// Sizes of an image and a kernel, and how the one goes over the other.
