@@ -81,12 +81,7 @@ pub const OPERATION: Operation = Operation {
 
 /// Codes that share a scale in the forms of blocks, usually so many.
 pub(super) const fn block(usual: f64) -> Param {
-    Param {
-        name: "block",
-        about: "of the forms of blocks: codes that share a scale",
-        default: usual,
-        range: (1.0, 65536.0),
-    }
+    Param::new("block", "of the forms of blocks: codes that share a scale", usual, (1.0, 65536.0))
 }
 
 /// The types that are quantised, all by f32.
