@@ -1,7 +1,7 @@
 //! Why the gate stopped a row, where the reason is a need that nobody declared: found out by trying again.
 
 use crate::failure::{SeenOn, Stop};
-use crate::instance::{Instance, Placement};
+use crate::instance::Placement;
 use crate::lane::Lane;
 use crate::stage::{Seat, Stage};
 use roofline_core::case::Case;
@@ -99,7 +99,7 @@ fn comes_back(
     seed: u64,
 ) -> Result<bool, Stop> {
     stage.clear(seat);
-    let mut instance = Instance::new(case, placement, &mut Draws::new(seed, 2))?;
+    let mut instance = stage.instance_by(case, placement, &mut Draws::new(seed, 2))?;
     instance.fill(fill, seed);
     let mut scratch = Lane::new(&seat.implementation, &seat.runner, seat.threads, stage.options.seed);
     let outcome = scratch.prepare(stage, &instance).and_then(|()| scratch.launch(stage, 1));

@@ -1,5 +1,6 @@
 //! Conducts a plan: every case through the gate, then set by set through the rounds; a record for every row.
 
+use crate::device;
 use crate::failure::{Failure, SeenOn, Stop};
 use crate::job::quoted;
 use crate::lane::Lane;
@@ -8,7 +9,7 @@ use crate::rounds::{Contest, Effort, MOST_SIZED, Start};
 use crate::stage::{Options, Stage, cores_for};
 use crate::sys::signals;
 use crate::{gate, proof, references, standings};
-use roofline_core::case::{Cache, Case, Device};
+use roofline_core::case::{Cache, Case};
 use roofline_core::check::{Check, Checked, Standing};
 use roofline_core::definition::definition;
 use roofline_core::mutants::self_test;
@@ -181,6 +182,14 @@ impl Run<'_> {
     ) -> Result<Option<Contest<'p>>, Stop> {
         let mut lanes = lanes_of(&self.stage, planned, tested);
         // Tensors are made for rows that use them: those of a refused case may fit no memory.
+        if lanes.iter().any(Lane::is_live)
+            && let Err(Stop::Row(failure)) = self.stage.owner(planned.case.device)
+        {
+            lanes
+                .iter_mut()
+                .filter(|lane| lane.is_live())
+                .for_each(|lane| lane.fail(&mut self.stage, failure.clone()));
+        }
         if lanes.iter().any(Lane::is_live) {
             let stage = &mut self.stage;
             gate::pass(stage, &planned.case, &mut lanes, &|_| true)?;
@@ -339,8 +348,7 @@ pub fn refusal(case: &Case, memory: u64) -> Option<String> {
             "what it works on in place is in the caches: it is copied there before each launch".to_owned(),
         );
     }
-    let has_flush = cfg!(target_arch = "x86_64") && case.device == Device::Cpu;
-    (case.cache == Cache::Cold && !has_flush)
+    (case.cache == Cache::Cold && !device::of(case.device).has_flush)
         .then(|| format!("caches of `{}` cannot be emptied", case.device))
 }
 

@@ -6,6 +6,7 @@
 
 use crate::cause;
 use crate::checks::Check;
+use crate::device;
 use crate::failure::{Failure, SeenOn, Stop};
 use crate::instance::{Instance, Placement, Poison, Spot};
 use crate::lane::Lane;
@@ -64,7 +65,8 @@ fn pass_on(
     let mut trial = |stage: &mut Stage, shape: &Case, placement: Placement, fills: &[Fill]| {
         trial(stage, &Trial { case, shape, ground, placement, fills, takes_part }, lanes)
     };
-    let end = Placement::FlushEnd { align: ground.align.unwrap_or(1) };
+    let least = device::of(case.device).least_align;
+    let end = Placement::FlushEnd { align: ground.align.unwrap_or(1).max(least) };
     let fills = case.operation.fills_of(case);
     if stage.options.checks.on(Check::OtherShapes) {
         for (number, shape) in shapes::other_shapes(case, ground, &mut stage.draws).iter().enumerate() {
@@ -121,7 +123,7 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
     let Trial { case, shape, ground, fills, takes_part, .. } = *trial;
     let guarded = stage.options.checks.on(Check::Guards);
     let placement = if guarded { trial.placement } else { Placement::Aligned { offset: 0 } };
-    let mut instance = Instance::new(shape, placement, &mut stage.draws)?;
+    let mut instance = stage.instance(shape, placement)?;
     let takes_part = |lane: &Lane| {
         lane.is_live() && !lane.is_probe() && takes_part(lane) && lane.condition.ground() == *ground
     };
@@ -445,6 +447,7 @@ fn projected(stage: &Stage, instance: &Instance, exam: &Exam, output: usize, sec
         Some(project) if stage.options.checks.on(Check::Projection) && projects(exam.fill) => {
             let tensor = instance.output(output);
             let (_, cols) = sample::lines(tensor);
+            instance.bring(output);
             let row = |row| instance.output_row(output, row, cols);
             let mut rows = project(&instance.problem(exam.fill), tensor.dtype, &row, secret);
             rows.truncate(sample::suspects(&instance.case, tensor));

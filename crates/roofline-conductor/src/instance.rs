@@ -1,19 +1,27 @@
 //! A case with memory: its tensors in memory files, placed, filled, poisoned, read back.
+//!
+//! On the CPU runners map these files. On another device they are mirrors: a [`Twin`] has the tensors there, and what
+//! is written here goes there before the next launch, what is looked at comes from there first.
 
+use crate::device::{Owner, Twin};
 use crate::sys::memory::{MemoryFile, Sealed, Shared};
-use roofline_core::case::Case;
+use roofline_core::case::{Cache, Case};
 use roofline_core::dtype::Dtype;
 use roofline_core::fill::Fill;
 use roofline_core::operation::Problem;
 use roofline_core::philox::Draws;
-use roofline_core::protocol::{Place, Role};
+use roofline_core::protocol::{Place, Role, Sets};
 use roofline_core::tensor::{Content, Tensor, View};
 use std::fmt;
 use std::io;
+use std::ops::{Deref, Range};
 use std::os::fd::BorrowedFd;
 use std::str::FromStr;
 
 const PAGE: usize = 4096;
+
+/// Bytes beside the data that are known and looked at, on either side: all that a file of the CPU has there.
+const EDGE: usize = 2 * PAGE;
 
 /// Where the data lies in its file, and so relative to the unreadable pages around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +74,11 @@ pub struct Instance {
     inputs: Vec<Placed<Sealed>>,
     outputs: Vec<Placed<Shared>>,
     canary: u8,
+    /// Sets of tensors, one behind another in the same files; all that is asked of an instance is asked of the one
+    /// whose turn it is.
+    sets: usize,
+    /// On another device than the CPU, the tensors there.
+    twin: Option<Twin>,
 }
 
 /// An element of an output.
@@ -89,26 +102,55 @@ impl Poison {
 struct Placed<M> {
     tensor: Tensor,
     memory: M,
+    /// Where the set begins whose turn it is.
     offset: usize,
+    /// Where the first one does, and how far apart they lie.
+    first: usize,
+    stride: usize,
 }
 
 impl<M> Placed<M> {
     fn end(&self) -> usize {
         self.offset + self.tensor.bytes()
     }
+
+    fn data(&self) -> Range<usize> {
+        self.offset..self.end()
+    }
+}
+
+impl<M: Deref<Target = MemoryFile>> Placed<M> {
+    /// The known bytes before the data and after it.
+    fn edges(&self) -> [Range<usize>; 2] {
+        let after = self.end()..self.memory.size().min(self.end() + EDGE);
+        [self.offset.saturating_sub(EDGE)..self.offset, after]
+    }
 }
 
 impl Instance {
-    /// Makes the memory of a case. Contents are noise until [`Instance::fill`].
+    /// Makes the memory of a case on the CPU. Contents are noise until [`Instance::fill`].
     pub fn new(case: &Case, placement: Placement, draws: &mut Draws) -> io::Result<Instance> {
+        Instance::owned(None, case, placement, 1, draws)
+    }
+
+    /// The same on the device of an owner, if there is one; several sets where data lies between canaries.
+    pub fn owned(
+        owner: Option<&Owner>,
+        case: &Case,
+        placement: Placement,
+        sets: usize,
+        draws: &mut Draws,
+    ) -> io::Result<Instance> {
+        let page = owner.map_or(PAGE, |owner| (owner.borrow().facts.granule as usize).max(PAGE));
+        let sets = if matches!(placement, Placement::Aligned { .. }) { sets.max(1) } else { 1 };
         let canary = draws.bits() as u8;
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
         for tensor in (case.operation.tensors)(case) {
             let bytes = tensor.bytes();
-            let (offset, size) = match placement {
-                Placement::FlushStart => (0, bytes.next_multiple_of(PAGE)),
+            let (first, size) = match placement {
+                Placement::FlushStart => (0, bytes.next_multiple_of(page)),
                 Placement::FlushEnd { align } => {
-                    let size = bytes.next_multiple_of(PAGE);
+                    let size = bytes.next_multiple_of(page);
                     ((size - bytes) / align * align, size)
                 }
                 Placement::Aligned { offset } => {
@@ -116,20 +158,85 @@ impl Instance {
                     (offset, (offset + bytes + PAGE).next_multiple_of(PAGE))
                 }
             };
-            let (before, after) = (vec![canary; offset], vec![canary; size - offset - bytes]);
+            let (stride, size) = (size, (sets * size).next_multiple_of(page));
+            let (offset, name) = (first, tensor.name);
             if tensor.role.is_input() {
-                let mut memory = Sealed::new(tensor.name, size)?;
-                memory.write(0, &before);
-                memory.write(offset + bytes, &after);
-                inputs.push(Placed { tensor, memory, offset });
+                inputs.push(Placed { tensor, memory: Sealed::new(name, size)?, offset, first, stride });
             } else {
-                let memory = Shared::new(tensor.name, size)?;
-                memory.write(0, &before);
-                memory.write(offset + bytes, &after);
-                outputs.push(Placed { tensor, memory, offset });
+                outputs.push(Placed { tensor, memory: Shared::new(name, size)?, offset, first, stride });
             }
         }
-        Ok(Instance { case: case.clone(), inputs, outputs, canary })
+        let mut instance = Instance { case: case.clone(), inputs, outputs, canary, sets, twin: None };
+        if let Some(owner) = owner {
+            let mirrors = instance.files().map(|(_, memory, _)| (memory.fd(), memory.size()));
+            instance.twin = Some(Twin::new(owner.clone(), mirrors)?);
+        }
+        for set in (0..sets).rev() {
+            instance.turn(set);
+            instance.write_edges();
+        }
+        instance.send();
+        Ok(instance)
+    }
+
+    /// Known bytes beside the data of every tensor of a set.
+    fn write_edges(&mut self) {
+        for (tensor, placed) in self.inputs.iter_mut().enumerate() {
+            for edge in placed.edges() {
+                placed.memory.write(edge.start, &vec![self.canary; edge.len()]);
+                wrote(&self.twin, tensor, edge);
+            }
+        }
+        self.mend_canaries();
+    }
+
+    /// How many sets there are.
+    pub fn sets(&self) -> usize {
+        self.sets
+    }
+
+    /// Lets it be another set's turn.
+    pub fn turn(&mut self, set: usize) {
+        for (offset, first, stride) in self.offsets() {
+            *offset = first + set * stride;
+        }
+    }
+
+    fn offsets(&mut self) -> impl Iterator<Item = (&mut usize, usize, usize)> {
+        let inputs = self.inputs.iter_mut().map(|placed| (&mut placed.offset, placed.first, placed.stride));
+        let outputs = self.outputs.iter_mut().map(|placed| (&mut placed.offset, placed.first, placed.stride));
+        inputs.chain(outputs)
+    }
+
+    /// Most launches of a batch that all find the caches empty, where sets are too few or too small to take turns.
+    pub fn cold_batch(&self) -> Option<u32> {
+        let cache = self.twin.as_ref().filter(|_| self.case.cache == Cache::Cold)?.facts().cache as usize;
+        let bytes: usize = self.files().map(|(tensor, ..)| tensor.bytes()).sum();
+        (bytes * self.sets < 3 * cache).then_some(self.sets as u32)
+    }
+
+    /// Takes what was written to the device, if that is another than the CPU. To be done before every launch.
+    pub fn send(&self) {
+        if let Some(twin) = &self.twin {
+            twin.send();
+        }
+    }
+
+    /// The number of an output among all files.
+    fn number(&self, output: usize) -> usize {
+        self.inputs.len() + output
+    }
+
+    /// Brings an output whole from where it is.
+    pub fn bring(&self, output: usize) {
+        self.fetch(output, std::iter::once(self.outputs[output].data()));
+    }
+
+    /// The same of parts of it, in ascending order.
+    fn fetch(&self, output: usize, parts: impl Iterator<Item = Range<usize>>) {
+        if let Some(twin) = &self.twin {
+            twin.fetch(self.number(output), parts);
+        }
     }
 
     /// Every tensor with its file and where it begins there: inputs first, then outputs.
@@ -148,7 +255,10 @@ impl Instance {
 
     /// Empties every cache of the case's tensors, whoever had them there.
     pub fn flush(&self) {
-        self.files().for_each(|(_, memory, _)| memory.flush());
+        match &self.twin {
+            Some(twin) => twin.chill(),
+            None => self.files().for_each(|(_, memory, _)| memory.flush()),
+        }
     }
 
     /// What an element of an output is before a launch, where the output starts as an input.
@@ -163,11 +273,20 @@ impl Instance {
         let place = |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| {
             Place::of(tensor, offset, memory.size())
         };
-        self.files().map(place).collect()
+        let strides = self.inputs.iter().map(|placed| placed.stride);
+        let strides = strides.chain(self.outputs.iter().map(|placed| placed.stride));
+        let in_sets = |(place, stride): (Place, usize)| {
+            let sets = Sets { count: self.sets as u64, stride: stride as u64 };
+            Place { sets: (self.sets > 1).then_some(sets), ..place }
+        };
+        self.files().map(place).zip(strides).map(in_sets).collect()
     }
 
     pub fn fds(&self) -> Vec<BorrowedFd<'_>> {
-        self.files().map(|(_, memory, _)| memory.fd()).collect()
+        match &self.twin {
+            Some(twin) => twin.fds(),
+            None => self.files().map(|(_, memory, _)| memory.fd()).collect(),
+        }
     }
 
     /// Writes each tensor's file to `folder` under the tensor's name.
@@ -185,15 +304,25 @@ impl Instance {
         self.fill_those(fill, seed, |role| role != Role::Constant);
     }
 
-    /// On as many threads as there are cores.
+    /// Every set has contents of its own.
     fn fill_those(&mut self, fill: Fill, seed: u64, is_meant: impl Fn(Role) -> bool) {
+        for set in (0..self.sets).rev() {
+            self.turn(set);
+            self.fill_set(fill, seed.wrapping_add(set as u64), &is_meant);
+        }
+        self.send();
+    }
+
+    /// On as many threads as there are cores.
+    fn fill_set(&mut self, fill: Fill, seed: u64, is_meant: &impl Fn(Role) -> bool) {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let operation = self.case.operation;
         let inputs = self.inputs.iter_mut().enumerate().filter(|(_, placed)| is_meant(placed.tensor.role));
         for (index, placed) in inputs {
             let content = operation.filling(fill, seed, index, &placed.tensor);
             let (elements, size) = (placed.tensor.elements(), placed.tensor.dtype.size());
-            let range = placed.offset..placed.end();
+            wrote(&self.twin, index, placed.data());
+            let range = placed.data();
             let bytes = &mut placed.memory.bytes_mut()[range];
             let part = if elements < 1 << 16 { elements } else { elements.div_ceil(threads) };
             std::thread::scope(|scope| {
@@ -247,7 +376,9 @@ impl Instance {
         let dtype = placed.tensor.dtype;
         let mut code = [0; 8];
         dtype.write(&mut code, 0, value);
-        placed.memory.write(placed.offset + element * dtype.size(), &code[..dtype.size()]);
+        let start = placed.offset + element * dtype.size();
+        placed.memory.write(start, &code[..dtype.size()]);
+        wrote(&self.twin, tensor, start..start + dtype.size());
     }
 
     /// Moves an input element, which nobody is reading, so far that it is seen in what it reaches.
@@ -285,6 +416,13 @@ impl Instance {
 
     /// A number that changes when any input byte changes.
     pub fn hash_inputs(&self) -> u64 {
+        if let Some(twin) = &self.twin {
+            let data = self.inputs.iter().map(Placed::data).enumerate();
+            return twin
+                .hashes(data)
+                .iter()
+                .fold(HASH_START, |hash, part| hash_on(hash, &part.to_le_bytes()));
+        }
         self.inputs().fold(HASH_START, |hash, (_, view)| hash_on(hash, view.bytes))
     }
 
@@ -298,16 +436,28 @@ impl Instance {
 
     /// Values of the chosen elements of an output.
     pub fn read_output(&self, output: usize, indices: &[usize]) -> Vec<f64> {
-        indices.iter().map(|index| self.output_value(Spot { output, index: *index })).collect()
+        self.fetch(output, indices.iter().map(|index| self.element(Spot { output, index: *index })));
+        let value = |index: &usize| {
+            let (dtype, bytes) = self.output_code(Spot { output, index: *index });
+            dtype.read(&bytes, 0)
+        };
+        indices.iter().map(value).collect()
+    }
+
+    /// Where an element of an output lies.
+    fn element(&self, spot: Spot) -> Range<usize> {
+        let placed = &self.outputs[spot.output];
+        let size = placed.tensor.dtype.size();
+        let start = placed.offset + spot.index * size;
+        start..start + size
     }
 
     /// The value of one element of an output.
     pub fn output_value(&self, spot: Spot) -> f64 {
-        let (dtype, bytes) = self.output_code(spot);
-        dtype.read(&bytes, 0)
+        self.read_output(spot.output, &[spot.index])[0]
     }
 
-    /// One row of an output, seen as a matrix with rows of `cols` elements.
+    /// One row of an output that was [brought](Instance::bring), seen as a matrix with rows of `cols` elements.
     pub fn output_row(&self, output: usize, row: usize, cols: usize) -> Vec<f64> {
         let placed = &self.outputs[output];
         let size = placed.tensor.dtype.size();
@@ -319,6 +469,7 @@ impl Instance {
 
     /// The whole outputs, copied.
     pub fn whole_outputs(&self) -> Vec<(Dtype, Vec<u8>)> {
+        (0..self.outputs.len()).for_each(|output| self.bring(output));
         let copy = |placed: &Placed<Shared>| {
             let mut bytes = vec![0; placed.tensor.bytes()];
             placed.memory.copy(placed.offset..placed.end(), &mut bytes);
@@ -329,6 +480,14 @@ impl Instance {
 
     /// A number that changes when any byte of an output changes.
     pub fn hash_outputs(&self) -> u64 {
+        if let Some(twin) = &self.twin {
+            let data =
+                self.outputs.iter().enumerate().map(|(output, placed)| (self.number(output), placed.data()));
+            return twin
+                .hashes(data)
+                .iter()
+                .fold(HASH_START, |hash, part| hash_on(hash, &part.to_le_bytes()));
+        }
         let mut hash = HASH_START;
         for placed in &self.outputs {
             chunks(placed, |_, bytes| {
@@ -348,6 +507,9 @@ impl Instance {
     pub fn unwritten(&self, output: usize, poison: &Poison, most: usize) -> Vec<usize> {
         let placed = &self.outputs[output];
         let (size, code) = (placed.tensor.dtype.size(), code(placed, poison.of(output)));
+        if let Some(twin) = &self.twin {
+            return twin.find(self.number(output), placed.data(), &code[..size]).into_iter().collect();
+        }
         let mut found = Vec::new();
         chunks(placed, |first, bytes| {
             let elements = bytes.chunks_exact(size).zip(first..);
@@ -385,8 +547,12 @@ impl Instance {
 
     /// Overwrites all outputs with their poison.
     pub fn poison(&self, poison: &Poison) {
-        for (placed, poison) in self.outputs.iter().zip(&poison.0) {
+        for (output, (placed, poison)) in self.outputs.iter().zip(&poison.0).enumerate() {
             let size = placed.tensor.dtype.size();
+            if let Some(twin) = &self.twin {
+                twin.repeat(self.number(output), placed.data(), &code(placed, *poison)[..size]);
+                continue;
+            }
             let mut block = vec![0; size * placed.tensor.elements().min(1 << 16)];
             (0..block.len() / size).for_each(|i| placed.tensor.dtype.write(&mut block, i, *poison));
             let mut at = placed.offset;
@@ -405,24 +571,44 @@ impl Instance {
             let size = placed.tensor.dtype.size();
             let code = code(placed, poison.of(spot.output));
             placed.memory.write(placed.offset + spot.index * size, &code[..size]);
+            wrote(&self.twin, self.number(spot.output), self.element(*spot));
         }
     }
 
-    /// Whether the element still has exactly the bits of its poison.
-    pub fn is_poison(&self, spot: Spot, poison: &Poison) -> bool {
-        self.output_code(spot).1 == code(&self.outputs[spot.output], poison.of(spot.output))
+    /// Those of the elements, in ascending order, that still have exactly the bits of their poison.
+    pub fn still_poison(&self, spots: &[Spot], poison: &Poison) -> Vec<Spot> {
+        if let Some(twin) = &self.twin {
+            let by_output = spots.chunk_by(|one, next| one.output == next.output);
+            twin.fetch_all(
+                by_output.map(|spots| {
+                    (self.number(spots[0].output), spots.iter().map(|spot| self.element(*spot)))
+                }),
+            );
+        }
+        let is_poison = |spot: &&Spot| {
+            self.output_code(**spot).1 == code(&self.outputs[spot.output], poison.of(spot.output))
+        };
+        spots.iter().filter(is_poison).copied().collect()
     }
 
     /// Writes the known bytes beside the data of outputs anew.
     pub fn mend_canaries(&self) {
-        for placed in &self.outputs {
-            placed.memory.write(0, &vec![self.canary; placed.offset]);
-            placed.memory.write(placed.end(), &vec![self.canary; placed.memory.size() - placed.end()]);
+        for (output, placed) in self.outputs.iter().enumerate() {
+            for edge in placed.edges() {
+                placed.memory.write(edge.start, &vec![self.canary; edge.len()]);
+                wrote(&self.twin, self.number(output), edge);
+            }
         }
     }
 
     /// Says which bytes beside the data of an output were written, if any.
     pub fn broken_canary(&self) -> Option<String> {
+        if let Some(twin) = &self.twin {
+            let edges = |(output, placed): (usize, &Placed<Shared>)| {
+                (self.number(output), placed.edges().into_iter().filter(|edge| !edge.is_empty()))
+            };
+            twin.fetch_all(self.outputs.iter().enumerate().map(edges));
+        }
         self.outputs.iter().find_map(|placed| {
             // The first wrong byte of an edge and the one after the last.
             let wrong = |range: std::ops::Range<usize>| {
@@ -433,13 +619,21 @@ impl Instance {
             };
             let name = placed.tensor.name;
             let bytes = |count: usize| format!("{count} byte{}", if count == 1 { "" } else { "s" });
-            if let Some((first, _)) = wrong(0..placed.offset) {
-                let before = bytes(placed.offset - first);
+            let [before, after] = placed.edges();
+            if let Some((first, _)) = wrong(before.clone()) {
+                let before = bytes(before.len() - first);
                 return Some(format!("wrote {before} before the start of `{name}`"));
             }
-            let (_, end) = wrong(placed.end()..placed.memory.size())?;
+            let (_, end) = wrong(after)?;
             Some(format!("wrote up to {} past the end of `{name}`", bytes(end)))
         })
+    }
+}
+
+/// Notes what was written to a mirror, where it is one.
+fn wrote(twin: &Option<Twin>, tensor: usize, range: Range<usize>) {
+    if let Some(twin) = twin {
+        twin.wrote(tensor, range);
     }
 }
 

@@ -230,7 +230,13 @@ impl Lane {
         place: &str,
         step: impl FnOnce(&mut Lane, &mut Stage) -> Result<T, Stop>,
     ) -> Result<Option<T>, Stop> {
-        match step(self, stage) {
+        let outcome = step(self, stage);
+        // What was seen of a device that has failed says nothing of the row.
+        if let Some(failure) = stage.device_fault() {
+            self.fail(stage, failure.seen_in(place));
+            return Ok(None);
+        }
+        match outcome {
             Ok(value) => Ok(Some(value)),
             Err(Stop::Row(failure)) => {
                 self.fail(stage, failure.seen_in(place));

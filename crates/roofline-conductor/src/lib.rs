@@ -10,6 +10,7 @@ mod channel;
 pub mod checks;
 mod clocks;
 pub mod conduct;
+pub mod device;
 pub mod failure;
 mod gate;
 pub mod home;

@@ -90,8 +90,7 @@ impl Marks {
         asked: Asked,
         flushes: bool,
     ) -> Result<Option<Judgement>, Failure> {
-        let mut wanted: Vec<Spot> =
-            self.poisoned.iter().copied().filter(|spot| instance.is_poison(*spot, &self.poison)).collect();
+        let mut wanted = instance.still_poison(&self.poisoned, &self.poison);
         if asked == Asked::Changing && wanted.len() <= (self.poisoned.len() / CHANCE).max(1) {
             return Ok(None);
         }

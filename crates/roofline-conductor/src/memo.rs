@@ -5,6 +5,7 @@
 //! in the other the same lines get the values that they have. A kernel that computes takes as long
 //! either way. Before it the visit has its marks as any other has, so there is nothing to know it by.
 
+use crate::device;
 use crate::failure::Stop;
 use crate::instance::Instance;
 use crate::lane::Lane;
@@ -12,7 +13,6 @@ use crate::marks::{Asked, Marks};
 use crate::shape::Shape;
 use crate::stage::Stage;
 use crate::{pilot, visit};
-use roofline_core::case::Device;
 use roofline_core::fill::Fill;
 use roofline_core::philox::Draws;
 use roofline_core::stats::{median, quantile_interval, t_interval};
@@ -80,8 +80,8 @@ fn rewritten(
         false => Asked::by(visit::judging_lot(stage, lane, seen.wall)),
     };
     let seen = visit::settle(stage, lane, instance, seen, &marks, asked)?;
-    let is_cpu = instance.case.device == Device::Cpu;
-    let time = if is_cpu { seen.cpu.as_secs_f64() } else { seen.claimed_total() };
+    let by_cpu = device::of(instance.case.device).works_in_process;
+    let time = if by_cpu { seen.cpu.as_secs_f64() } else { seen.claimed_total() };
     Ok(Some(time).filter(|_| passes > 0))
 }
 

@@ -3,6 +3,7 @@
 //! It finds the fastest member of each family of probes and which of the two limits, who is the hub,
 //! what kind of kernel this is, and so how long a visit and a block are.
 
+use crate::device;
 use crate::failure::{Failure, Stop};
 use crate::instance::{Instance, Spot};
 use crate::lane::Lane;
@@ -10,7 +11,7 @@ use crate::plan::{PlannedRow, names};
 use crate::shape::{Shape, batch_for};
 use crate::stage::{Options, Stage};
 use crate::{timing, visit};
-use roofline_core::case::{Cache, Case, Device};
+use roofline_core::case::{Cache, Case};
 use roofline_core::operation::Work;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Course, Kind, Limiter, Status};
@@ -27,9 +28,6 @@ const SAMPLE: Duration = Duration::from_micros(20);
 const MOST_SAMPLES: u32 = 10;
 /// The same where each launch is a sample: ten of a few hundred nanoseconds are too little for clocks to tell of.
 const MOST_ALONE: u32 = 64;
-/// On another device launches are asked for and waited for: a sample of many hides what that takes.
-const DEVICE_SAMPLE: Duration = Duration::from_millis(1);
-const DEVICE_WARMUP: u32 = 2;
 /// So many batches, each so many times the last, and the share of one that its launches take at least.
 const DEVICE_TRIES: u32 = 8;
 const DEVICE_STEP: u32 = 4;
@@ -86,7 +84,7 @@ pub fn fly(
     let Some(hub) = named.or(limit.map(|(index, _)| index)).or_else(|| fastest(lanes, |_| true)) else {
         return Ok(None);
     };
-    if instance.case.device != Device::Cpu {
+    if device::of(instance.case.device).queue.is_some() {
         for lane in lanes.iter_mut().filter(|lane| lane.is_live()) {
             time_in_a_row(stage, lane, instance)?;
         }
@@ -102,8 +100,12 @@ pub fn fly(
         // Of a fresh output only the last of a sample can be seen, so each launch is a sample there.
         let is_fresh = hub_is_fresh || lane.evidence.output == OutputMode::Fresh;
         let mut course = course(stage.options, &instance.case, quicker, slower, timer, named.is_some());
-        if is_fresh && instance.case.device == Device::Cpu {
+        if is_fresh && device::of(instance.case.device).works_in_process {
             course = alone(course, slower);
+        }
+        // More would find in the caches what the first of them have left there.
+        if let Some(most) = instance.cold_batch() {
+            course = Course { kind: Kind::Cold, batch: course.batch.min(most), warmup: 0, ..course };
         }
         if course.kind == Kind::Long
             && course.warmup == 0
@@ -182,10 +184,11 @@ fn chills(
 /// Finds the time of a launch among many, as what more of them take longer. On another device a launch alone is
 /// mostly asking and waiting, and a sample that goes by that has too few launches.
 fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<(), Stop> {
+    let Some(queue) = device::of(instance.case.device).queue else { return Ok(()) };
     let place = format!("{}, pilot", instance.case);
     let mut fewer: Option<(u32, f64)> = None;
     for batch in (0..DEVICE_TRIES).map(|n| DEVICE_STEP.pow(n)) {
-        let shape = Shape::new(DEVICE_WARMUP, 1, batch);
+        let shape = Shape::new(queue.warmup, 1, batch);
         let seen = lane.attempt(stage, &place, |lane, stage| visit::take(stage, lane, instance, shape))?;
         let Some(each) = seen.map(|seen| seen.per_launch()).filter(|each| *each > 0.0) else { break };
         let time = each * f64::from(batch);
@@ -194,7 +197,7 @@ fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) ->
             let more = (time - took) / f64::from(batch - launches);
             lane.speed = Some(Seconds(more.clamp(LEAST_WORKING * each, each)).duration());
             let is_mostly_work = more * f64::from(batch) > time / 2.0;
-            if time > DEVICE_SAMPLE.as_secs_f64() && is_mostly_work {
+            if time > queue.sample.as_secs_f64() && is_mostly_work {
                 break;
             }
         }
@@ -213,14 +216,18 @@ fn course(
     timer: Seconds,
     is_compared: bool,
 ) -> Course {
+    let queue = device::of(case.device).queue;
     let kind = match quicker {
-        _ if case.cache == Cache::Cold => Kind::Cold,
+        // Queued launches are cold by taking turns with sets of tensors.
+        _ if case.cache == Cache::Cold && queue.is_none() => Kind::Cold,
         time if time < TINY => Kind::Tiny,
         time if time < LONG => Kind::Short,
         _ => Kind::Long,
     };
     let (batch, samples, warmup) = match kind {
-        _ if case.device != Device::Cpu => (batch_for(DEVICE_SAMPLE, quicker), 1, DEVICE_WARMUP),
+        _ if queue.is_some() => {
+            queue.map_or((1, 1, 0), |queue| (batch_for(queue.sample, quicker), 1, queue.warmup))
+        }
         Kind::Tiny | Kind::Short => {
             let batch = batch_for(SAMPLE.max(Seconds(timer.0 * 100.0).duration()), quicker);
             let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
@@ -375,9 +382,13 @@ fn short_shape(instance: &Instance, speed: Duration) -> Shape {
     if instance.case.cache == Cache::Cold { Shape::ONE } else { Shape::new(1, 1, batch_for(VISIT, speed)) }
 }
 
-/// Empties the caches of the case's tensors where the case asks for it.
+/// Gets the tensors ready for a visit: what was written is where it is read, and the caches are empty of it where the
+/// case asks for it.
 pub fn flush_if_cold(instance: &Instance) {
-    if instance.case.cache == Cache::Cold {
+    instance.send();
+    // Sets that take turns are cold without.
+    let is_queued = device::of(instance.case.device).queue.is_some();
+    if instance.case.cache == Cache::Cold && (!is_queued || instance.cold_batch().is_some()) {
         instance.flush();
     }
 }
@@ -398,10 +409,9 @@ pub fn try_out(stage: &mut Stage, probe: &mut Lane, instance: &mut Instance) -> 
         instance.poison(&other);
         probe.launch(stage, 1)?;
         for (output, (tensor, kept)) in instance.outputs().zip(&kept).enumerate() {
-            if let Some(index) =
-                kept.iter().find(|index| instance.is_poison(Spot { output, index: **index }, &other))
-            {
-                let why = format!("left element {index} of `{}` unwritten", tensor.name);
+            let kept: Vec<Spot> = kept.iter().map(|index| Spot { output, index: *index }).collect();
+            if let Some(spot) = instance.still_poison(&kept, &other).first() {
+                let why = format!("left element {} of `{}` unwritten", spot.index, tensor.name);
                 return Err(Failure::new(Status::Suspect, why).into());
             }
         }

@@ -3,16 +3,17 @@
 use crate::audit::Usage;
 use crate::checks::Check;
 use crate::clocks::{self, Doubt};
+use crate::device;
 use crate::failure::{Failure, Stop};
 use crate::gate::{self, Exam};
-use crate::instance::{Instance, Placement};
+use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::pilot;
 use crate::shape::{Shape, batch_for};
 use crate::stage::Stage;
 use crate::visit::Seen;
 use crate::{timing, visit};
-use roofline_core::case::{Case, Device};
+use roofline_core::case::Case;
 use roofline_core::fill::Fill;
 use roofline_core::record::Status;
 use roofline_core::stats::median;
@@ -42,7 +43,7 @@ const LONGEST_CORROBORATION: Duration = Duration::from_millis(200);
 pub fn instance(stage: &mut Stage, case: &Case, lanes: &[Lane]) -> Result<Instance, Stop> {
     let align = lanes.iter().filter_map(|lane| lane.condition.align).fold(64, usize::max);
     let offset = align * stage.draws.below(4096 / align as u64) as usize;
-    let mut instance = Instance::new(case, Placement::Aligned { offset }, &mut stage.draws)?;
+    let mut instance = stage.timed_instance(case, offset)?;
     instance.fill(Fill::Uniform, stage.fresh_seed());
     Ok(instance)
 }
@@ -167,7 +168,7 @@ fn corroborate(
     if pairs == 0 {
         lane.weaker(Check::WallClock, "a launch is too long for visits of twice as many");
     }
-    let cpu_tells = instance.case.device == Device::Cpu && lane.evidence.threads <= 1;
+    let cpu_tells = device::of(instance.case.device).works_in_process && lane.evidence.threads <= 1;
     // Whoever lies does so every time; a busy machine disturbs now and then.
     let mut doubt = None;
     for _ in 0..TESTS {

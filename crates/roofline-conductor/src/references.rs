@@ -220,6 +220,7 @@ impl Given {
             path: None,
             starts_as: None,
             walked: None,
+            sets: None,
         };
         let tensors = (problem.case.operation.tensors)(problem.case);
         let shapes: Vec<&[usize]> =

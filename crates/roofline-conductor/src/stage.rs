@@ -3,23 +3,28 @@
 use crate::audit::Waiting;
 use crate::checks::{Check, Checks};
 use crate::clocks::Habits;
+use crate::device::{self, Owner, Process};
 use crate::failure::{Failure, Stop};
+use crate::instance::{Instance, Placement};
 use crate::isolation::Sandbox;
 use crate::keeper::Keeper;
 use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
 use crate::sys::process::cpu_time;
 use crate::sys::signals;
+use roofline_core::case::{Case, Device};
 use roofline_core::decision::FailOn;
 use roofline_core::philox::Draws;
 use roofline_core::protocol::{Answerable, Ask};
 use roofline_core::record::Status;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// How a run is conducted.
@@ -85,6 +90,8 @@ pub struct Stage<'a> {
     pub draws: Draws,
     keeper: Keeper,
     sessions: BTreeMap<Seat, Session>,
+    /// Processes that own the tensors of devices.
+    owners: BTreeMap<Device, Owner>,
     waiting: Waiting,
 }
 
@@ -96,8 +103,62 @@ impl<'a> Stage<'a> {
             draws: Draws::new(options.seed, 1),
             keeper,
             sessions: BTreeMap::new(),
+            owners: BTreeMap::new(),
             waiting: Waiting::of_this_thread(),
         })
+    }
+
+    /// The owner of a device's tensors, started if there is none or its last one failed; none for the CPU.
+    pub fn owner(&mut self, device: Device) -> Result<Option<Owner>, Stop> {
+        if device == Device::Cpu {
+            return Ok(None);
+        }
+        self.owners.retain(|_, owner| owner.borrow().fault().is_none());
+        if !self.owners.contains_key(&device) {
+            let process = Process::start(&mut self.keeper, &self.options.program, device)?;
+            self.owners.insert(device, Rc::new(RefCell::new(process)));
+        }
+        Ok(self.owners.get(&device).cloned())
+    }
+
+    /// Why tensors on a device are not what they should be, if an owner has failed.
+    pub fn device_fault(&self) -> Option<Failure> {
+        self.owners.values().find_map(|owner| owner.borrow().fault())
+    }
+
+    /// Whether a kernel still runs on a device of this run: then the least takes its turn after it, every time.
+    pub fn is_device_busy(&self) -> bool {
+        let is_busy = |(device, owner): (&Device, &Owner)| {
+            let idle = device::of(*device).idle;
+            (0..3).all(|_| owner.borrow_mut().nudge().is_some_and(|time| time > idle))
+        };
+        self.owners.iter().any(is_busy)
+    }
+
+    /// The memory of a case, on its device.
+    pub fn instance(&mut self, case: &Case, placement: Placement) -> Result<Instance, Stop> {
+        let mut draws = self.draws.clone();
+        let instance = self.instance_by(case, placement, &mut draws);
+        self.draws = draws;
+        instance
+    }
+
+    /// The same by draws of its own.
+    pub fn instance_by(
+        &mut self,
+        case: &Case,
+        placement: Placement,
+        draws: &mut Draws,
+    ) -> Result<Instance, Stop> {
+        let owner = self.owner(case.device)?;
+        Ok(Instance::owned(owner.as_ref(), case, placement, 1, draws)?)
+    }
+
+    /// The memory that a case is timed on, so many bytes into a page: several sets where those make it cold.
+    pub fn timed_instance(&mut self, case: &Case, offset: usize) -> Result<Instance, Stop> {
+        let owner = self.owner(case.device)?;
+        let sets = device::sets(case, owner.as_ref().map(|owner| owner.borrow().facts.clone()).as_ref());
+        Ok(Instance::owned(owner.as_ref(), case, Placement::Aligned { offset }, sets, &mut self.draws)?)
     }
 
     /// The process of a seat, started if there is none.

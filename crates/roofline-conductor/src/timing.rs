@@ -2,6 +2,7 @@
 
 use crate::audit::{self, Usage};
 use crate::checks::Check;
+use crate::device::{self, Ceiling};
 use crate::failure::{Failure, Stop};
 use crate::lane::Lane;
 use crate::machine;
@@ -10,16 +11,10 @@ use crate::session::Session;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
 use crate::visit::Seen;
-use roofline_core::case::{Case, Device};
+use roofline_core::case::Case;
 use roofline_core::record::Status;
 use roofline_core::units::{Bytes, Seconds};
 use std::time::{Duration, Instant};
-
-/// Bytes and operations a second beyond what any core does today: the data path of two vector loads and a
-/// store a cycle, and the widest matrix unit. A claim beyond this is not fast, it is impossible.
-const CEILING_OF_CORE: (f64, f64) = (1e12, 2e13);
-/// The same of a whole GPU: its second cache, and its matrix units on the narrowest type.
-const CEILING_OF_GPU: (f64, f64) = (5e13, 5e16);
 
 /// CPU time that a visit may take beyond its cores: what the system adds up late.
 const CPU_SLACK: Duration = Duration::from_micros(100);
@@ -47,7 +42,7 @@ pub fn check_cores(stage: &Stage, lane: &mut Lane, case: &Case, seen: &Seen) -> 
     let share = seen.cpu.as_secs_f64() / seen.wall.as_secs_f64().max(1e-9);
     lane.evidence.cpu_share = Some(lane.evidence.cpu_share.unwrap_or(0.0).max(share));
     // Where another device computes, threads only ask it to and wait.
-    let is_checked = stage.options.checks.on(Check::Threads) && case.device == Device::Cpu;
+    let is_checked = stage.options.checks.on(Check::Threads) && device::of(case.device).works_in_process;
     let allowed = lane.seat.threads.max(1);
     let is_beyond = is_checked
         && seen.cpu > (seen.span * allowed).mul_f64(1.05) + CPU_SLACK
@@ -67,10 +62,8 @@ pub fn check_cores(stage: &Stage, lane: &mut Lane, case: &Case, seen: &Seen) -> 
 /// Refuses times that no hardware reaches.
 pub fn check_ceiling(stage: &Stage, lane: &Lane, case: &Case, claimed: Seconds) -> Result<(), Failure> {
     let work = (case.operation.work)(case);
-    let (units, (bytes, flops)) = match case.device {
-        Device::Cpu => (f64::from(lane.seat.threads.max(1)), CEILING_OF_CORE),
-        Device::Cuda(_) => (1.0, CEILING_OF_GPU),
-    };
+    let Ceiling { bytes, flops, is_per_core } = device::of(case.device).ceiling;
+    let units = if is_per_core { f64::from(lane.seat.threads.max(1)) } else { 1.0 };
     let traffic = work.traffic().0 as f64 / (bytes * units);
     let compute = work.flops() as f64 / (flops * units);
     let least = Seconds(traffic.max(compute));
@@ -130,7 +123,8 @@ impl Strayed {
     pub fn new(stage: &Stage, lane: &Lane, case: &Case) -> Strayed {
         let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
         let cores = crate::stage::cores_for(lane.seat.threads.max(1)).unwrap_or_default();
-        let is_on = stage.options.checks.on(Check::Threads) && case.device == Device::Cpu && pid > 0;
+        let is_on =
+            stage.options.checks.on(Check::Threads) && device::of(case.device).works_in_process && pid > 0;
         Strayed { pid, cores, found: false, is_on }
     }
 
@@ -157,14 +151,14 @@ pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<()
         let spent: Duration = now.since(&before).iter().sum();
         // The answer itself may still be on its way out of the process; one that would run, had it a core,
         // uses no time and is not quiet either.
-        if spent < Duration::from_micros(20) && !audit::is_runnable(pid) {
+        if spent < Duration::from_micros(20) && !audit::is_runnable(pid) && !stage.is_device_busy() {
             return Ok(());
         }
         if Instant::now() > deadline {
             if stage.options.checks.on(Check::Idle) {
                 return Err(Failure::new(
                     Status::Suspect,
-                    "keeps using CPU time after its launch has returned",
+                    "keeps using CPU time or a device after its launch has returned",
                 ));
             }
             return Ok(());

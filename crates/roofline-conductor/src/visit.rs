@@ -96,9 +96,28 @@ impl Seen {
 
 /// Asks for a visit and holds it to its marks and clocks.
 pub fn take(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance, shape: Shape) -> Result<Seen, Stop> {
-    let (seen, marks) = ask(stage, lane, instance, shape)?;
-    let lot = judging_lot(stage, lane, seen.wall);
-    settle(stage, lane, instance, seen, &marks, Asked::by(lot))
+    in_a_set(stage, lane, instance, shape, |stage, lane, instance| {
+        let (seen, marks) = ask(stage, lane, instance, shape)?;
+        let lot = judging_lot(stage, lane, seen.wall);
+        settle(stage, lane, instance, seen, &marks, Asked::by(lot))
+    })
+}
+
+/// Marks and judges a visit in one of the sets that its launches take turns with, by lot; gives the turn back.
+fn in_a_set(
+    stage: &mut Stage,
+    lane: &mut Lane,
+    instance: &mut Instance,
+    shape: Shape,
+    visit: impl FnOnce(&mut Stage, &mut Lane, &mut Instance) -> Result<Seen, Stop>,
+) -> Result<Seen, Stop> {
+    let met = instance.sets().min(shape.launches() as usize);
+    if met > 1 {
+        instance.turn(stage.draws.below(met as u64) as usize);
+    }
+    let seen = visit(stage, lane, instance);
+    instance.turn(0);
+    seen
 }
 
 /// The same, and judged whatever the lot says.
@@ -108,8 +127,10 @@ pub fn take_judged(
     instance: &mut Instance,
     shape: Shape,
 ) -> Result<Seen, Stop> {
-    let (seen, marks) = ask(stage, lane, instance, shape)?;
-    settle(stage, lane, instance, seen, &marks, Asked::Values)
+    in_a_set(stage, lane, instance, shape, |stage, lane, instance| {
+        let (seen, marks) = ask(stage, lane, instance, shape)?;
+        settle(stage, lane, instance, seen, &marks, Asked::Values)
+    })
 }
 
 fn ask(

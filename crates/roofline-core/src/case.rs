@@ -43,7 +43,7 @@ pub enum Cache {
     Cold,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Device {
     #[default]
     Cpu,

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 mod answer;
+pub mod device;
 
 pub use answer::{Answerable, Breach, Done, parse_answer};
 
@@ -134,9 +135,31 @@ pub struct Place {
     /// Bytes that a launch reads, or writes, where these are not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub walked: Option<u64>,
+    /// Where there are several sets of tensors: how many, and how far apart they lie in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sets: Option<Sets>,
+}
+
+/// Tensors of one shape, one behind another: launch number n of a question works on set n mod `count`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sets {
+    pub count: u64,
+    /// Bytes from one set's first element to the next one's.
+    pub stride: u64,
 }
 
 impl Place {
+    /// How many sets there are.
+    pub fn count(&self) -> u64 {
+        self.sets.map_or(1, |sets| sets.count)
+    }
+
+    /// The tensor of one set, alone.
+    pub fn of_set(&self, set: u64) -> Place {
+        let stride = self.sets.map_or(0, |sets| sets.stride);
+        Place { offset: self.offset + set * stride, sets: None, ..self.clone() }
+    }
+
     /// A tensor at `offset` of a file of `size` bytes that comes as a descriptor.
     pub fn of(tensor: &Tensor, offset: usize, size: usize) -> Place {
         Place {
@@ -150,6 +173,7 @@ impl Place {
             path: None,
             starts_as: tensor.starts_as.map(str::to_owned),
             walked: tensor.read.map(|_| tensor.walked() as u64),
+            sets: None,
         }
     }
 }

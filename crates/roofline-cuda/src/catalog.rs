@@ -3,7 +3,7 @@
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::rows::{LONG_THREADS, RowKernels, RowPlan, Weight};
-use crate::{add, bf16, cross_entropy, f16, layer_norm, matmul, probe, rms_norm, softmax};
+use crate::{add, bf16, cross_entropy, f16, layer_norm, matmul, probe, rms_norm, softmax, tend};
 
 /// One way to compute an operation.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,9 @@ const L: RowKernels = layer_norm::KERNELS;
 /// All of them. `probe` is no operation: it is what the others are read beside.
 pub const IMPLEMENTATIONS: &[Implementation] = &[
     row("probe", "copy", "reads and writes, and computes nothing", probe::COPY, true, copies),
+    row("probe", "traffic", "reads and writes several tensors", probe::TRAFFIC, true, copies),
+    row("probe", "fma", "multiply-adds from registers", probe::FMA, true, flops),
+    row("tend", "tend", "what an owner of tensors does with their bytes", tend::SCATTER, false, bare),
     row(ADD, "plain", "one element a thread", add::PLAIN, false, elements),
     row(ADD, "stream", "sixteen bytes an access, several in flight", add::STREAM, true, tiles),
     row(SOFTMAX, "plain", "one thread a row, three walks", S.plain, false, elements),
@@ -81,6 +84,14 @@ fn tiles(_: u32) -> Vec<Variant> {
 
 fn copies(_: u32) -> Vec<Variant> {
     vec![Variant::bare(&add::Tile::BEST.constants())]
+}
+
+fn flops(_: u32) -> Vec<Variant> {
+    vec![Variant::bare(&[("THREADS", 256)])]
+}
+
+fn bare(_: u32) -> Vec<Variant> {
+    vec![Variant::bare(&[])]
 }
 
 fn long(_: u32) -> Vec<Variant> {

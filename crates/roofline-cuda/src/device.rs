@@ -20,6 +20,8 @@ pub struct DeviceInfo {
     /// `GPU-…`, the same in every process and after every start.
     pub uuid: String,
     pub multiprocessors: usize,
+    /// The most threads that one of them holds.
+    pub threads: usize,
     pub memory_bytes: usize,
     /// The second level of cache.
     pub cache_bytes: usize,
@@ -55,6 +57,7 @@ fn info(ordinal: usize, driver: Version) -> Result<DeviceInfo> {
         name: sys::device_name(ordinal)?,
         uuid: uuid_text(sys::device_uuid(ordinal)?),
         multiprocessors: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        threads: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
         memory_bytes: sys::memory_bytes(ordinal)?,
         cache_bytes: number(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
         capability: Version {
@@ -84,6 +87,8 @@ struct Inner {
     context: Arc<Context>,
     cache: Cache,
     kernels: Mutex<HashMap<String, Arc<Kernel>>>,
+    /// The name of the kernel that was asked for last.
+    last: Mutex<String>,
 }
 
 impl Device {
@@ -100,7 +105,13 @@ impl Device {
         }
         let info = all.swap_remove(ordinal);
         let context = Arc::new(Context::new(ordinal)?);
-        Ok(Device(Arc::new(Inner { info, context, cache, kernels: Mutex::default() })))
+        Ok(Device(Arc::new(Inner {
+            info,
+            context,
+            cache,
+            kernels: Mutex::default(),
+            last: Mutex::default(),
+        })))
     }
 
     pub fn info(&self) -> &DeviceInfo {
@@ -117,13 +128,26 @@ impl Device {
         if self.0.info.capability.major >= 9 { 8 } else { 1 }
     }
 
+    /// Lets go of what the second level of cache was told to keep.
+    pub fn forget_persisting(&self) -> Result<()> {
+        self.0.context.forget_persisting()
+    }
+
     pub(crate) fn context(&self) -> &Arc<Context> {
         &self.0.context
+    }
+
+    /// The kernel that was asked for last, with its name and variant: what a launcher chose.
+    pub fn last_kernel(&self) -> Option<(String, Arc<Kernel>)> {
+        let name = self.0.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let kernels = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.get(&name).map(|kernel| (name, kernel.clone()))
     }
 
     /// The kernel of a source in one of its variants: from memory, from the disk, or compiled.
     pub fn kernel(&self, source: &Source, variant: &Variant) -> Result<Arc<Kernel>> {
         let name = format!("{} {variant}", source.entry);
+        name.clone_into(&mut self.0.last.lock().unwrap_or_else(PoisonError::into_inner));
         let mut kernels = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(&name) {
             return Ok(kernel.clone());

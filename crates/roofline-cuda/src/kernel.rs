@@ -1,6 +1,7 @@
 //! A kernel on a device: what it needs, and how it is launched.
 
 use std::ffi::c_void;
+use std::sync::OnceLock;
 
 use crate::compile::Origin;
 use crate::error::Result;
@@ -74,16 +75,23 @@ pub struct Kernel {
     function: Function,
     resources: Resources,
     origin: Origin,
+    /// Of its first launch.
+    geometry: OnceLock<Geometry>,
 }
 
 impl Kernel {
     pub(crate) fn new(function: Function, origin: Origin) -> Result<Kernel> {
         let resources = function.resources()?;
-        Ok(Kernel { function, resources, origin })
+        Ok(Kernel { function, resources, origin, geometry: OnceLock::new() })
     }
 
     pub fn resources(&self) -> Resources {
         self.resources
+    }
+
+    /// The geometry of its first launch, once there was one.
+    pub fn geometry(&self) -> Option<&Geometry> {
+        self.geometry.get()
     }
 
     /// Whether it was compiled now or came from the cache.
@@ -99,6 +107,7 @@ impl Kernel {
     }
 
     pub(crate) fn launch(&self, stream: &Stream, geometry: &Geometry, arguments: &[Argument]) -> Result<()> {
+        let _ = self.geometry.set(*geometry);
         self.function.launch(stream.raw(), geometry, arguments)
     }
 }

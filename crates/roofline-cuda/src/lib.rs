@@ -46,6 +46,7 @@ pub mod matmul;
 pub mod probe;
 pub mod rms_norm;
 pub mod softmax;
+pub mod tend;
 
 pub use cache::Cache;
 pub use compile::{Compiled, Origin, Source, Variant, compile};

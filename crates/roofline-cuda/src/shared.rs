@@ -36,6 +36,11 @@ impl SharedMemory {
         Ok(SharedMemory { mapping: Arc::new(mapping), access: Access::ReadWrite })
     }
 
+    /// Bytes that sizes are multiples of, and that lie unmapped on either side.
+    pub fn granule(device: &Device) -> Result<usize> {
+        granularity(device.context(), device.info().ordinal)
+    }
+
     /// Maps memory that another process made with the same number of bytes.
     pub fn import(
         device: &Device,

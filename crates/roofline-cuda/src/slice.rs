@@ -131,6 +131,15 @@ impl<'a, T: Plain> DeviceSlice<'a, T> {
         Ok(DeviceSlice { address, len: part.len(), elements: PhantomData })
     }
 
+    /// Copies to memory of the host, once what the stream was given before is done.
+    pub fn download(&self, stream: &Stream, to: &mut [T]) -> Result<()> {
+        if to.len() != self.len {
+            return Err(CudaError::Length { what: "the host's side", got: to.len(), wanted: self.len });
+        }
+        // SAFETY: as many bytes as the slice has, of a type for which any bits are a value.
+        unsafe { stream.raw().download(self.address, sys::bytes_of_mut(to)) }
+    }
+
     /// Copies to the host, once what the stream was given before is done.
     pub fn to_host(&self, stream: &Stream) -> Result<Vec<T>> {
         let mut values = vec![T::default(); self.len];

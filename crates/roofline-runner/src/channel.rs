@@ -4,10 +4,13 @@ use crate::job::MAX_TENSORS;
 use crate::sys;
 use roofline_core::protocol::MAX_LINE;
 use rustix::io::{Errno, IoSliceMut, retry_on_intr};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags};
-use std::io;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, sendmsg,
+};
+use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 /// One end of a conversation.
 pub struct Channel {
@@ -15,6 +18,7 @@ pub struct Channel {
     /// What has arrived of the next line.
     buffer: Vec<u8>,
     files: Vec<OwnedFd>,
+    longest: usize,
 }
 
 enum Way {
@@ -54,11 +58,16 @@ impl Channel {
     }
 
     pub fn over_socket(socket: OwnedFd) -> Channel {
-        Channel { way: Way::Socket(socket), buffer: Vec::new(), files: Vec::new() }
+        Channel { way: Way::Socket(socket), buffer: Vec::new(), files: Vec::new(), longest: MAX_LINE }
     }
 
     pub fn over_streams(from: OwnedFd, to: OwnedFd) -> Channel {
-        Channel { way: Way::Streams { from, to }, buffer: Vec::new(), files: Vec::new() }
+        Channel { way: Way::Streams { from, to }, buffer: Vec::new(), files: Vec::new(), longest: MAX_LINE }
+    }
+
+    /// The same with lines of other lengths.
+    pub(crate) fn with_longest(self, longest: usize) -> Channel {
+        Channel { longest, ..self }
     }
 
     /// The next line, or `None` when the other side has left.
@@ -67,8 +76,8 @@ impl Channel {
         loop {
             let end = self.buffer[searched..].iter().position(|byte| *byte == b'\n');
             let length = end.map_or(self.buffer.len(), |end| searched + end + 1);
-            if length > MAX_LINE {
-                return Err(Broken::Breach(format!("a line of more than {MAX_LINE} bytes")));
+            if length > self.longest {
+                return Err(Broken::Breach(format!("a line of more than {} bytes", self.longest)));
             }
             if end.is_some() {
                 let rest = self.buffer.split_off(length);
@@ -99,6 +108,22 @@ impl Channel {
             bytes = &bytes[written..];
         }
         Ok(())
+    }
+
+    /// Sends a line with descriptors, over a socket.
+    pub(crate) fn send_with(&mut self, bytes: &[u8], files: &[BorrowedFd]) -> io::Result<()> {
+        let Way::Socket(socket) = &self.way else { return self.send(bytes) };
+        if files.is_empty() {
+            return self.send(bytes);
+        }
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_TENSORS))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if !ancillary.push(SendAncillaryMessage::ScmRights(files)) {
+            return Err(io::Error::other(format!("more than {MAX_TENSORS} descriptors with one line")));
+        }
+        let whole = [IoSlice::new(bytes)];
+        let sent = retry_on_intr(|| sendmsg(socket, &whole, &mut ancillary, SendFlags::NOSIGNAL))?;
+        self.send(&bytes[sent..])
     }
 
     fn fill(&mut self) -> Result<usize, Broken> {

@@ -240,7 +240,8 @@ fn check_place(place: &Place) -> Result<(), String> {
     if offset % element != 0 {
         return Err(format!("`offset` {offset} is not a multiple of the {element} bytes of {dtype}"));
     }
-    match offset.checked_add(*bytes) {
+    let beyond = place.sets.map_or(Some(0), |sets| sets.count.saturating_sub(1).checked_mul(sets.stride));
+    match beyond.and_then(|beyond| offset.checked_add(*bytes)?.checked_add(beyond)) {
         Some(end) if end <= *size => Ok(()),
         _ => Err(format!("{bytes} bytes at `offset` {offset} do not fit in a file of {size}")),
     }

@@ -35,10 +35,13 @@
 #![deny(unsafe_code)]
 
 pub mod cpu;
+pub mod cuda;
+pub mod device;
 pub mod library;
 
 mod channel;
 mod clock;
+mod in_turn;
 mod job;
 mod kernel;
 mod limit;

@@ -29,6 +29,10 @@ impl Restored {
 }
 
 impl Kernel for Restored {
+    fn begin(&mut self) {
+        self.kernel.begin();
+    }
+
     fn launch(&mut self) -> Result<(), Refusal> {
         self.restore();
         self.kernel.repeat(1)

@@ -1,12 +1,13 @@
 //! The conversation of a runner: questions in, answers out.
 
 use crate::channel::{Broken, Channel, Message};
+use crate::in_turn::InTurn;
 use crate::job::Job;
 use crate::kernel::{Ready, Runner, Samples, Visit, failed};
 use crate::restore::Restored;
 use crate::sys::{float_mode, heap};
 use roofline_core::protocol::{
-    Answer, Ask, Launched, MAX_SAMPLES, OutputMode, Question, Refusal, Visited, excerpt,
+    Answer, Ask, Launched, MAX_SAMPLES, OutputMode, Place, Prepare, Question, Refusal, Visited, excerpt,
 };
 use serde_json::Value;
 use std::any::Any;
@@ -15,6 +16,9 @@ use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
+
+/// Most sets of tensors that launches take turns with.
+const MOST_SETS: u64 = 4096;
 
 /// Hosts a runner until the conductor says `bye` or leaves. This is the whole of `main`.
 pub fn serve(runner: impl Runner) -> ExitCode {
@@ -110,13 +114,12 @@ impl<R: Runner> Session<R> {
             Ask::Hello { .. } => Ok(plain(self.runner.hello())),
             Ask::Prepare(request) => {
                 self.ready = None;
-                let mut job = Job::new(*request, files)?;
-                let outputs = job.take_restores();
-                let mut ready = catch(|| self.runner.prepare(job))?;
-                self.restores = !outputs.is_empty();
-                if self.restores {
-                    ready.kernel = Box::new(Restored { kernel: ready.kernel, outputs });
-                }
+                let sets = request.tensors.iter().map(Place::count).max().unwrap_or(1);
+                let ready = if sets > 1 {
+                    self.prepare_sets(&request, files, sets)?
+                } else {
+                    self.prepare(*request, files)?
+                };
                 let answer = plain(&ready.prepared);
                 self.ready = Some(ready);
                 Ok(answer)
@@ -157,9 +160,39 @@ impl<R: Runner> Session<R> {
         }
     }
 
+    /// Makes an implementation ready on one set of tensors.
+    fn prepare(&mut self, request: Prepare, files: Vec<OwnedFd>) -> Result<Ready, Refusal> {
+        let mut job = Job::new(request, files)?;
+        let outputs = job.take_restores();
+        let mut ready = catch(|| self.runner.prepare(job))?;
+        self.restores = !outputs.is_empty();
+        if self.restores {
+            ready.kernel = Box::new(Restored { kernel: ready.kernel, outputs });
+        }
+        Ok(ready)
+    }
+
+    /// The same on several, which launches take turns with.
+    fn prepare_sets(&mut self, request: &Prepare, files: Vec<OwnedFd>, sets: u64) -> Result<Ready, Refusal> {
+        if sets > MOST_SETS {
+            return Err(failed(format!("{sets} sets of tensors; {MOST_SETS} is the limit")));
+        }
+        let mut all = Vec::new();
+        for set in 0..sets {
+            let tensors = request.tensors.iter().map(|place| place.of_set(set)).collect();
+            let again = files.iter().map(OwnedFd::try_clone).collect::<std::io::Result<_>>();
+            let again = again.map_err(|error| failed(format!("descriptors of set {set}: {error}")))?;
+            all.push(self.prepare(Prepare { tensors, ..request.clone() }, again)?);
+        }
+        let prepared = all[0].prepared.clone();
+        let kernels = all.into_iter().map(|ready| ready.kernel).collect();
+        Ok(Ready { prepared, kernel: Box::new(InTurn::new(kernels)) })
+    }
+
     /// Lets the kernel work, and says beside its result whether it left the float mode changed.
     fn run<T>(&mut self, work: impl FnOnce(&mut Ready) -> Result<T, Refusal>) -> Result<(T, bool), Refusal> {
         let mut ready = self.ready.take().ok_or_else(|| failed("nothing is prepared"))?;
+        ready.kernel.begin();
         let (result, changed) = float_mode::guard(|| catch(|| work(&mut ready)));
         // A kernel that panicked or raised an error is not trusted with another launch.
         let result = result?;

@@ -64,6 +64,15 @@ pub enum Command {
     /// Parent of all runner processes; started by roofline itself
     #[command(hide = true)]
     Keeper,
+    /// The owner of a device's tensors, started by the conductor
+    #[command(hide = true)]
+    Device {
+        /// `cuda:0`
+        device: String,
+        /// Host memory in the device's place, for tests
+        #[arg(long)]
+        stand_in: bool,
+    },
     /// A built-in runner; started by roofline itself
     #[command(hide = true)]
     #[command(subcommand)]
@@ -87,6 +96,8 @@ impl Command {
 pub enum BuiltIn {
     /// The CPU kernels of the house
     Cpu,
+    /// The CUDA kernels of the house
+    Cuda,
     /// The kernels of a shared library
     Lib { file: PathBuf },
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub(crate) fn converse(seed: u64) -> Result<(), Broken> {
     let mut channel = Channel::open()?;
-    let mut session = Session::new(Saboteur);
+    let mut session = Session::new(Saboteur { device: None });
     let mut lot = Lot::new(seed);
     while let Some(message) = channel.receive()? {
         let question: Option<Question> = serde_json::from_slice(&message.line).ok();

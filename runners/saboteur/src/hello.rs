@@ -11,7 +11,7 @@ pub(crate) fn converse(name: &str) -> Result<(), Broken> {
     let mut channel = Channel::open()?;
     let Some(message) = channel.receive()? else { return Ok(()) };
     let id = serde_json::from_slice::<Question>(&message.line).map_or(0, |question| question.id);
-    let mut hello = Saboteur.hello();
+    let mut hello = Saboteur { device: None }.hello();
     match name {
         "other-version" => hello.protocol = VERSION + 1,
         "no-version" => hello.version = String::new(),

@@ -2,7 +2,8 @@
 //!
 //! `saboteur` is a runner like any other. `saboteur --table` prints what it offers and the status
 //! that each row must get. `saboteur --hello NAME` is a runner that breaks the first answer, `saboteur --fuzz
-//! SEED` one whose answers are spoilt by lot. Beside the table, every mutant of the core is offered (`mutant.rs`).
+//! SEED` one whose answers are spoilt by lot, `saboteur --on cuda:0` the same rows on a stand-in's memory. Beside the table, every
+//! mutant of the core is offered (`mutant.rs`).
 
 mod crashed;
 mod deceit;
@@ -38,7 +39,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let end = match arguments.as_slice() {
-        [] => converse(),
+        [] => converse(Saboteur { device: None }),
+        ["--on", device] => converse(Saboteur { device: Some((*device).to_owned()) }),
         ["--table"] => {
             let _ = writeln!(std::io::stdout(), "{:#}", table::as_json());
             Ok(())
@@ -47,7 +49,8 @@ fn main() -> ExitCode {
         ["--fuzz", seed] if seed.parse::<u64>().is_ok() => fuzz::converse(seed.parse().unwrap_or_default()),
         _ => {
             let names: Vec<&str> = HELLOS.iter().map(|(name, ..)| *name).collect();
-            let usage = format!("saboteur [--table | --hello {} | --fuzz SEED]", names.join("|"));
+            let usage =
+                format!("saboteur [--on DEVICE | --table | --hello {} | --fuzz SEED]", names.join("|"));
             let _ = writeln!(std::io::stderr(), "usage: {usage}");
             return ExitCode::from(2);
         }
@@ -62,9 +65,9 @@ fn main() -> ExitCode {
 }
 
 /// The SDK's conversation, with answers that pass through the prepared row's hands.
-fn converse() -> Result<(), Broken> {
+fn converse(saboteur: Saboteur) -> Result<(), Broken> {
     let mut channel = Channel::open()?;
-    let mut session = Session::new(Saboteur);
+    let mut session = Session::new(saboteur);
     let mut row = None;
     while let Some(message) = channel.receive()? {
         let question = parse(&message);
@@ -99,7 +102,10 @@ fn find(implementation: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.implementation() == implementation)
 }
 
-struct Saboteur;
+struct Saboteur {
+    /// The device that it claims to compute on: the stand-in, whose memory is the host's.
+    device: Option<String>,
+}
 
 impl Runner for Saboteur {
     fn hello(&self) -> Hello {
@@ -107,8 +113,13 @@ impl Runner for Saboteur {
             protocol: VERSION,
             runner: "saboteur".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            devices: cpu(),
-            offers: ROWS.iter().flat_map(offers).chain(mutant::offers()).collect(),
+            devices: self.device.clone().map_or_else(cpu, |device| vec![device]),
+            offers: ROWS
+                .iter()
+                .flat_map(offers)
+                .chain(mutant::offers())
+                .map(|offer| self.placed(offer))
+                .collect(),
             operations: Vec::new(),
             notes: BTreeMap::new(),
         }
@@ -124,6 +135,14 @@ impl Runner for Saboteur {
             Way::Kernel(prepare) => prepare(&mut job),
             Way::Speech(_) => honest_rows::honest(&mut job),
         }
+    }
+}
+
+impl Saboteur {
+    /// An offer for the device that this process is on.
+    fn placed(&self, offer: Offer) -> Offer {
+        let kind = self.device.as_ref().and_then(|device| device.split(':').next());
+        Offer { devices: kind.map_or_else(cpu, |kind| vec![kind.to_owned()]), ..offer }
     }
 }
 

@@ -5,7 +5,7 @@
 //! probe's median. Nothing is judged, as probes compute nothing.
 
 use crate::failure::{Failure, Stop};
-use crate::instance::{Instance, Placement};
+use crate::instance::Placement;
 use crate::lane::Lane;
 use crate::plan::{LIMIT, is_limit};
 use crate::shape::Shape;
@@ -194,7 +194,7 @@ fn fastest(
     probes: &[String],
     budget: Duration,
 ) -> Result<Option<Fastest>, Stop> {
-    let instance = Instance::new(case, Placement::Aligned { offset: 0 }, &mut stage.draws)?;
+    let instance = stage.instance(case, Placement::Aligned { offset: 0 })?;
     let mut candidates = Vec::new();
     // Pages are there before the first launch; what no cache keeps needs no other warming.
     let warmup = u32::from(work_of(case).traffic() < LARGE);

@@ -1,6 +1,7 @@
 //! Visits beside the pairs: they say nothing of how fast a row is, and much of whether to believe it.
 
 use super::{Contest, FEWEST_CHECKS, LONG};
+use crate::device;
 use crate::failure::Stop;
 use crate::instance::Instance;
 use crate::shape::Shape;
@@ -47,6 +48,10 @@ impl Contest<'_> {
         let (lane, found) = (&mut self.lanes[index], &mut self.now[index]);
         found.checks += 1;
         if !lane.is_live() || lane.is_probe() || lane.speed.is_some_and(|speed| speed > LONG) {
+            return Ok(());
+        }
+        // While a kernel runs elsewhere the conductor reaches its tensors through the device's own queue.
+        if !device::of(instance.case.device).works_in_process {
             return Ok(());
         }
         let watched = if shape.timed() > 1 || !can_double { shape } else { shape.doubled() };

@@ -3,13 +3,14 @@
 use super::{Contest, LONG, PILOT_ERROR, shape_of};
 use crate::checks::Check;
 use crate::clocks::{self, Doubt, House, Room};
+use crate::device;
 use crate::failure::Failure;
 use crate::lane::Lane;
 use crate::shape::Shape;
 use crate::stage::{Options, Stage};
 use crate::watch::{self, Verdict};
 use crate::{memo, timing};
-use roofline_core::case::Device;
+use roofline_core::case::Cache;
 use roofline_core::decision;
 use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Before, Ended, Grade, Sample, Status};
@@ -123,7 +124,7 @@ impl Contest<'_> {
 
     /// Whether the CPU clock of a lane's process tells of its launches: one thread works in them, and no device.
     fn cpu_tells(&self, index: usize) -> bool {
-        self.planned.case.device == Device::Cpu && self.lanes[index].evidence.threads <= 1
+        device::of(self.planned.case.device).works_in_process && self.lanes[index].evidence.threads <= 1
     }
 
     /// Whether a lie of some size about a lane's launches would have shown by now, where more visits could show it.
@@ -196,7 +197,7 @@ impl Contest<'_> {
                 format!("only {seen:.0} % of the launches in its visits were seen to write the right output");
             return Err(Failure::new(Status::Wrong, why));
         }
-        let is_cpu = self.planned.case.device == Device::Cpu;
+        let in_process = device::of(self.planned.case.device).works_in_process;
         let case = &self.planned.case;
         let bytes = (case.operation.tensors)(case).iter().map(|tensor| tensor.bytes()).sum();
         let habits = stage.habits(&lane.seat);
@@ -213,7 +214,7 @@ impl Contest<'_> {
             {
                 return Err(suspect(why));
             }
-            match clocks::hold(account, *shape, is_cpu.then_some((habits, house)), cpu_tells) {
+            match clocks::hold(account, *shape, in_process.then_some((habits, house)), cpu_tells) {
                 Ok(shown) => held.push(shown),
                 Err(Doubt::Slope(why)) if on(Check::WallClock) => return Err(suspect(why)),
                 Err(Doubt::Constant(why)) if on(Check::Unclaimed) => return Err(suspect(why)),
@@ -231,10 +232,9 @@ impl Contest<'_> {
                 return Err(suspect(why));
             }
         }
-        if !is_cpu {
-            let why = "tensors are taken to the device and back in every visit";
-            lane.weaker(Check::Unclaimed, why);
-            lane.weaker(Check::Copies, why);
+        if !in_process {
+            lane.weaker(Check::Unclaimed, "what a driver takes beside its launches has no usual length");
+            lane.not_applicable(Check::Copies, "tensors stay on the device");
         } else if lane.account.copies.is_empty() {
             lane.not_applicable(Check::Copies, "nothing is copied");
         } else {
@@ -271,10 +271,17 @@ impl Contest<'_> {
             )));
         }
         let is_short = lane.speed.is_none_or(|speed| speed <= LONG);
-        if !memo::is_conclusive(&lane.account.memos) && is_short && !lane.renews {
+        if !in_process {
+            lane.weaker(Check::Memos, "values are new between visits of a device, not while one runs");
+        } else if !memo::is_conclusive(&lane.account.memos) && is_short && !lane.renews {
             lane.weaker(Check::Memos, "too few visits to see a difference of 5 %");
         }
         match watched {
+            // Launches of a cold batch take turns with sets of tensors, one of which is judged by lot.
+            _ if !in_process && own_shape.timed() > 1 && case.cache == Cache::Warm => {
+                lane.weaker(Check::WatchedBatch, "launches of a batch work on the same tensors");
+            }
+            Verdict::Nothing if !in_process && own_shape.timed() > 1 => {}
             Verdict::Nothing if own_shape.timed() == 1 => {
                 lane.not_applicable(Check::WatchedBatch, "a visit is one launch, and its output is judged");
             }

@@ -11,6 +11,72 @@ use crate::stream::Stream;
 pub(crate) const COPY: Source =
     Source { file: "probe/copy.cu", text: include_str!("copy.cu"), entry: "probe_copy" };
 
+pub(crate) const TRAFFIC: Source =
+    Source { file: "probe/traffic.cu", text: include_str!("traffic.cu"), entry: "probe_traffic" };
+pub(crate) const FMA: Source =
+    Source { file: "probe/fma.cu", text: include_str!("fma.cu"), entry: "probe_fma" };
+
+const FMA_THREADS: u32 = 256;
+/// Blocks a multiprocessor that walk in strides.
+const RESIDENT: usize = 8;
+/// Multiply-adds that a thread does in a round.
+const A_ROUND: u64 = 64;
+
+/// How [`traffic`] goes through memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    pub tile: Tile,
+    /// Whether few blocks walk in strides, instead of a block for each tile.
+    pub walks: bool,
+}
+
+/// Most inputs that [`traffic`] reads.
+pub const MOST_INPUTS: usize = 4;
+
+/// Reads every input and writes the output, in whole packs of sixteen bytes; what is left of a pack is left out.
+pub fn traffic(
+    stream: &Stream,
+    inputs: &[DeviceSlice<'_, u8>],
+    y: DeviceSliceMut<'_, u8>,
+    way: Way,
+) -> Result<()> {
+    if inputs.len() > MOST_INPUTS {
+        return Err(CudaError::TooLarge { what: "inputs of a probe", got: inputs.len(), most: MOST_INPUTS });
+    }
+    let lies_well = |address: u64| address.is_multiple_of(16);
+    if !lies_well(y.address()) || !inputs.iter().all(|input| lies_well(input.address())) {
+        return Err(CudaError::Length { what: "an address of packs", got: 1, wanted: 16 });
+    }
+    let packs = |bytes: usize| Argument::I64((bytes / 16) as i64);
+    let longest = inputs.iter().map(DeviceSlice::len).chain([y.len()]).max().unwrap_or(0) / 16;
+    if longest == 0 {
+        return Ok(());
+    }
+    let tiles = longest.div_ceil(way.tile.threads as usize * way.tile.packs as usize);
+    let most = if way.walks { RESIDENT * stream.device().info().multiprocessors } else { usize::MAX };
+    let geometry = Geometry::line(blocks("tiles of one launch", tiles.min(most))?, way.tile.threads);
+    let mut arguments = Vec::new();
+    for number in 0..MOST_INPUTS {
+        let (address, bytes) =
+            inputs.get(number).map_or((y.address(), 0), |input| (input.address(), input.len()));
+        arguments.extend([Argument::Address(address), packs(bytes)]);
+    }
+    arguments.extend([Argument::Address(y.address()), packs(y.len()), Argument::I64(longest as i64)]);
+    let kernel = stream.device().kernel(&TRAFFIC, &Variant::bare(&way.tile.constants()))?;
+    kernel.launch(stream, &geometry, &arguments)
+}
+
+/// At least so many multiply-adds in f32, spread over the device.
+pub fn multiply_adds(stream: &Stream, sink: DeviceSliceMut<'_, u8>, count: u64) -> Result<()> {
+    length("the sink in bytes", sink.len().min(4), 4)?;
+    let grid = (RESIDENT * stream.device().info().multiprocessors.max(1)) as u64;
+    let rounds = count.div_ceil(grid * u64::from(FMA_THREADS) * A_ROUND);
+    let geometry = Geometry::line(grid as u32, FMA_THREADS);
+    let kernel = stream.device().kernel(&FMA, &Variant::bare(&[("THREADS", FMA_THREADS)]))?;
+    let arguments = [Argument::Address(sink.address()), Argument::F32(0.75), Argument::I64(rounds as i64)];
+    kernel.launch(stream, &geometry, &arguments)
+}
+
 /// y = x, for whole packs of sixteen bytes.
 pub fn copy(stream: &Stream, x: DeviceSlice<'_, u8>, y: DeviceSliceMut<'_, u8>, tile: Tile) -> Result<()> {
     length("x", x.len(), y.len())?;

@@ -144,6 +144,12 @@ impl Context {
     }
 
     /// Makes it the current one of this thread, as every call that follows expects.
+    pub(crate) fn forget_persisting(&self) -> Result<()> {
+        self.bind()?;
+        // SAFETY: no operands; the context is bound.
+        check("cuCtxResetPersistingL2Cache", unsafe { sys::cuCtxResetPersistingL2Cache() })
+    }
+
     pub(crate) fn bind(&self) -> Result<()> {
         // SAFETY: the context is retained as long as `self` lives.
         check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })

@@ -109,6 +109,7 @@ pub(crate) fn add(implementation: &str, cols: u64) -> Prepare {
         path: None,
         starts_as: None,
         walked: None,
+        sets: None,
     };
     let case: Case = format!("add/f32/rows=1,cols={cols}").parse().unwrap();
     let tensors = vec![place("x", Role::Input), place("y", Role::Input), place("z", Role::Output)];

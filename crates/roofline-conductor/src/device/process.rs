@@ -1,0 +1,134 @@
+//! The conductor's side of a device process: `roofline device cuda:0`.
+
+use crate::channel::{Channel, ReceiveError};
+use crate::failure::{Failure, Stop};
+use crate::keeper::{Keeper, Start};
+use roofline_core::case::Device;
+use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Reply, Step};
+use roofline_core::record::Status;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// A device process, shared by the instances that have tensors there.
+pub type Owner = Rc<RefCell<Process>>;
+
+/// Variable that puts the host's memory in a device's place: for tests where there is none.
+const STAND_IN: &str = "ROOFLINE_STAND_IN";
+
+/// What a device process sees of the user's environment; which cards there are, and where the compiler is.
+const PASSED: [&str; 6] =
+    ["PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "XDG_CACHE_HOME", "ROOFLINE_NVRTC"];
+
+/// Copies of gigabytes and the compiler's first work take seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A process that owns the tensors of a device.
+#[derive(Debug)]
+pub struct Process {
+    channel: Channel,
+    pub facts: Facts,
+    /// What went wrong first: after that nothing is done any more, and no row is judged by what is not there.
+    fault: Option<Fault>,
+}
+
+/// What went wrong in a device process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    OutOfMemory(String),
+    Failed(String),
+}
+
+impl Process {
+    /// Starts the owner of a device's tensors and asks what the device is.
+    pub fn start(keeper: &mut Keeper, program: &Path, device: Device) -> Result<Process, Stop> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let mut command = vec![program.display().to_string(), "device".to_owned(), device.to_string()];
+        if std::env::var_os(STAND_IN).is_some() {
+            command.push("--stand-in".to_owned());
+        }
+        let environment: BTreeMap<String, String> =
+            PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
+        let start = Start {
+            command,
+            environment,
+            folder: "/".into(),
+            cores: crate::stage::available_cores(),
+            data_limit: u64::MAX,
+            memory: u64::MAX,
+            isolated: false,
+            writable: Vec::new(),
+        };
+        keeper.spawn(start, theirs.as_fd(), io::stderr().as_fd())?;
+        drop(theirs);
+        let mut process =
+            Process { channel: Channel::new(ours, MAX_LINE), facts: Facts::default(), fault: None };
+        match process.ask(&[Step::Tell], &[]).map(|(mut done, _)| done.pop()) {
+            Ok(Some(Done::Told(facts))) => process.facts = *facts,
+            Ok(_) => {
+                return Err(
+                    Failure::new(Status::Refused, format!("`{device}` says nothing of itself")).into()
+                );
+            }
+            Err(Fault::OutOfMemory(why) | Fault::Failed(why)) => {
+                return Err(
+                    Failure::new(Status::Refused, format!("there is no device `{device}`: {why}")).into()
+                );
+            }
+        }
+        Ok(process)
+    }
+
+    /// Has steps done, in order.
+    pub fn ask(&mut self, steps: &[Step], fds: &[BorrowedFd]) -> Result<(Vec<Done>, Vec<OwnedFd>), Fault> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
+        let asked = self.converse(steps, fds);
+        // Too little memory is the case's own, and nothing was changed; anything else is the end.
+        self.fault = asked.as_ref().err().filter(|fault| matches!(fault, Fault::Failed(_))).cloned();
+        asked
+    }
+
+    fn converse(&mut self, steps: &[Step], fds: &[BorrowedFd]) -> Result<(Vec<Done>, Vec<OwnedFd>), Fault> {
+        let lost = |why: String| Fault::Failed(format!("the device process is lost: {why}"));
+        let line = serde_json::to_string(steps).map_err(|error| lost(error.to_string()))?;
+        self.channel.send(&line, fds).map_err(|error| lost(error.to_string()))?;
+        let deadline = Instant::now() + PATIENCE;
+        let line = loop {
+            match self.channel.receive(deadline, PATIENCE, || true) {
+                Ok(line) => break line,
+                // Its answers are short; an interrupt is handled where rows are.
+                Err(ReceiveError::Interrupted) => {}
+                Err(error) => return Err(lost(error.to_string())),
+            }
+        };
+        match serde_json::from_slice(&line).map_err(|error| lost(error.to_string()))? {
+            Reply::Done(done) if done.len() == steps.len() => Ok((done, self.channel.take_fds())),
+            Reply::Done(_) => Err(lost("another number of answers".to_owned())),
+            Reply::OutOfMemory(why) => Err(Fault::OutOfMemory(why)),
+            Reply::Failed(why) => Err(Fault::Failed(why)),
+        }
+    }
+
+    /// What has gone wrong, if anything has.
+    pub fn fault(&self) -> Option<Failure> {
+        let why = match self.fault.as_ref()? {
+            Fault::OutOfMemory(why) | Fault::Failed(why) => why,
+        };
+        Some(Failure::new(Status::Refused, format!("the device failed: {why}")))
+    }
+
+    /// How long the device takes to do next to nothing.
+    pub fn nudge(&mut self) -> Option<Duration> {
+        match self.ask(&[Step::Nudge], &[]).ok()?.0.pop() {
+            Some(Done::Nanoseconds(time)) => Some(Duration::from_nanos(time as u64)),
+            _ => None,
+        }
+    }
+}
