@@ -7,6 +7,7 @@
 
 mod check;
 mod generate;
+mod gpu;
 mod peers;
 mod step;
 mod study;
@@ -26,6 +27,11 @@ struct Verb {
 
 const VERBS: &[Verb] = &[
     Verb { name: "test", about: "install what tests need, build everything, run all tests", run: test::run },
+    Verb {
+        name: "gpu",
+        about: "build what a machine with a GPU and no Rust needs, under `target/gpu`, for `studies/gpu/run.sh` there",
+        run: gpu::run,
+    },
     Verb {
         name: "peers",
         about: "install torch, onnxruntime and jax under the target folder and build rust-peers, for tests of their runners",

@@ -12,6 +12,8 @@ use std::process::{Command, ExitCode};
 
 /// What Python runners under test need, and what our statistics are held to.
 const PYTHON_PACKAGES: [(&str, &str); 2] = [("numpy", "2.4.6"), ("scipy", "1.17.1")];
+/// NVRTC of CUDA 13, by the name that its package has there.
+const CUDA_COMPILER: &str = "nvidia-cuda-nvrtc==13.2.86";
 /// The oldest Python that these packages accept.
 const OLDEST_PYTHON: (u32, u32) = (3, 11);
 
@@ -52,6 +54,7 @@ fn set_up(root: &Path) -> Result<PathBuf, Failure> {
     step::timed("compiler", || c_compiler(root))?;
     benchmark_tools(root);
     let python = step::timed("python", || python_environment(root))?;
+    cuda_compiler(root, &python);
     step::timed("build", || {
         let arguments = ["build", "--workspace", "--all-targets"];
         step::command("build", step::cargo(root).args(arguments), "mend the errors above")
@@ -96,6 +99,22 @@ fn benchmark_tools(root: &Path) {
         if !Path::new(place).exists() && step::timed(package, || install(root, package, package)).is_err() {
             step::skip(package, "it cannot be installed here; tests that need it are skipped");
         }
+    }
+}
+
+/// The compiler of CUDA kernels, which needs no card: 50 MB to download, once. Without it their test says so and passes.
+fn cuda_compiler(root: &Path, python: &Path) {
+    let folder = step::target_folder(root).join("cuda-wheels");
+    if folder.join("nvidia/cu13/lib/libnvrtc.so.13").is_file() {
+        return;
+    }
+    let install = || {
+        let mut pip = Command::new(python);
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--target"]);
+        step::command("nvrtc", pip.arg(&folder).arg(CUDA_COMPILER), "pip must reach a package index")
+    };
+    if step::timed("nvrtc", install).is_err() {
+        step::skip("nvrtc", "it cannot be installed here; CUDA kernels are not compiled");
     }
 }
 

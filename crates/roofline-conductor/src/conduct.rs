@@ -6,6 +6,7 @@ use crate::job::quoted;
 use crate::lane::Lane;
 use crate::plan::{Plan, PlannedCase};
 use crate::rounds::{Contest, Effort, MOST_SIZED, Start};
+use crate::runners::RESERVED;
 use crate::stage::{Options, Stage, cores_for};
 use crate::sys::signals;
 use crate::{gate, proof, references, standings};
@@ -453,7 +454,7 @@ fn runner_options(case: &Case, lane: &Lane, options: &Options) -> String {
 }
 
 fn runner_option(runner: &str, options: &Options) -> String {
-    if runner == "cpu" {
+    if RESERVED.contains(&runner) {
         return String::new();
     }
     let spec = options.runners.iter().find(|spec| spec.name == runner);

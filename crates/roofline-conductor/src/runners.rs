@@ -47,8 +47,8 @@ const INTERPRETERS: [&str; 7] = ["python", "pypy", "julia", "node", "java", "rub
 pub const RESERVED: [&str; 3] = ["cpu", "cuda", "limit"];
 
 /// Variables of the user that a runner may see; everything else is cleared.
-const PASSED: [&str; 7] =
-    ["PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR", "CUDA_VISIBLE_DEVICES"];
+const PASSED: [&str; 8] =
+    ["PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "TMPDIR", "CUDA_VISIBLE_DEVICES", "ROOFLINE_NVRTC"];
 
 impl RunnerSpec {
     /// The runner of the house: this binary, `runner cpu`.
@@ -66,6 +66,18 @@ impl RunnerSpec {
             isolated: true,
             is_side: false,
             requires: BTreeMap::new(),
+        }
+    }
+
+    /// The other runner of the house: this binary, `runner cuda`. What it compiles is kept in Roofline's cache.
+    pub fn built_in_cuda(program: &Path) -> RunnerSpec {
+        let cache = ("ROOFLINE_CUDA_CACHE".to_owned(), "{cache}/cuda".to_owned());
+        RunnerSpec {
+            name: "cuda".to_owned(),
+            about: "the CUDA kernels of the house".to_owned(),
+            command: vec![program.display().to_string(), "runner".to_owned(), "cuda".to_owned()],
+            environment: BTreeMap::from([cache]),
+            ..RunnerSpec::built_in(program)
         }
     }
 
@@ -87,6 +99,19 @@ impl RunnerSpec {
             isolated: true,
             is_side: false,
             requires: BTreeMap::new(),
+        })
+    }
+
+    /// The runner in this binary over a user's CUDA kernels, called `name`.
+    pub fn cuda_file(program: &Path, name: &str, file: &Path) -> io::Result<RunnerSpec> {
+        let spec = RunnerSpec::library(program, name, file)?;
+        let path = spec.command.last().cloned().unwrap_or_default();
+        Ok(RunnerSpec {
+            command: vec![program.display().to_string(), "runner".to_owned(), "cuda-file".to_owned(), path],
+            named: spec.named.map(|(_, file)| ("--cuda", file)),
+            hint: "docs/bring-your-own/cuda.md says how a file describes its launches".to_owned(),
+            environment: RunnerSpec::built_in_cuda(program).environment,
+            ..spec
         })
     }
 
@@ -265,7 +290,7 @@ pub fn discover(
     mut left_out: impl FnMut(RunnerError),
 ) -> Result<Vec<RunnerSpec>, RunnerError> {
     let binaries = program.parent().unwrap_or(Path::new("."));
-    let mut specs = vec![RunnerSpec::built_in(program)];
+    let mut specs = vec![RunnerSpec::built_in(program), RunnerSpec::built_in_cuda(program)];
     for place in places {
         if place.join("runner.toml").is_file() {
             let spec = read(place, binaries)?;

@@ -54,6 +54,11 @@ impl Shape {
         (self.warmup, self.samples, self.batch)
     }
 
+    /// The most launches that follow one another without a pause.
+    pub fn in_a_row(self) -> u32 {
+        if self.samples > 0 { self.warmup.max(self.batch) } else { self.warmup }
+    }
+
     pub fn ask(self) -> Ask {
         let Shape { warmup, samples, batch } = self;
         Ask::Visit { warmup, samples, batch }

@@ -111,7 +111,7 @@ fn in_a_set(
     shape: Shape,
     visit: impl FnOnce(&mut Stage, &mut Lane, &mut Instance) -> Result<Seen, Stop>,
 ) -> Result<Seen, Stop> {
-    let met = instance.sets().min(shape.launches() as usize);
+    let met = instance.sets().min(shape.in_a_row() as usize);
     if met > 1 {
         instance.turn(stage.draws.below(met as u64) as usize);
     }

@@ -336,10 +336,11 @@ pub fn parse_param(param: &Param, value: &str) -> Result<f64, Mistake> {
     parsed.map(|value| value + 0.0).ok_or((format!("`{value}` is not a value of `{}`", param.name), choice))
 }
 
-/// Reads `cpu` or `cuda:N`.
+/// Reads `cpu`, `cuda:N`, or `cuda` for the first of them.
 pub fn parse_device(text: &str) -> Option<Device> {
     match text.split_once(':') {
         None if text == "cpu" => Some(Device::Cpu),
+        None if text == "cuda" => Some(Device::Cuda(0)),
         Some(("cuda", index)) => index.parse().ok().map(Device::Cuda),
         _ => None,
     }

@@ -140,7 +140,8 @@ pub struct Place {
     pub sets: Option<Sets>,
 }
 
-/// Tensors of one shape, one behind another: launch number n of a question works on set n mod `count`.
+/// Tensors of one shape, one behind another: launch number n of a sample, of its warm-up or of a `launch` works on set
+/// n mod `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sets {
     pub count: u64,

@@ -59,6 +59,8 @@ impl fmt::Display for Variant {
 pub enum Origin {
     Compiled,
     Cache,
+    /// By somebody else.
+    Given,
 }
 
 /// Machine code for one architecture.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 
 use crate::cache::Cache;
-use crate::compile::{Source, Variant, compile};
+use crate::compile::{Origin, Source, Variant, compile};
 use crate::error::{CudaError, NoCuda, Result, Version};
 use crate::kernel::Kernel;
 use crate::sys::{self, Context, Function, Module};
@@ -142,6 +142,23 @@ impl Device {
         let name = self.0.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let kernels = self.0.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         kernels.get(&name).map(|kernel| (name, kernel.clone()))
+    }
+
+    /// A kernel of machine code that somebody else compiled.
+    pub fn load(&self, cubin: &[u8], entry: &str) -> Result<Arc<Kernel>> {
+        const MAGIC: &[u8] = b"\x7fELF";
+        if !cubin.starts_with(MAGIC) {
+            return Err(CudaError::Compiler { doing: "loading", reason: "this is no cubin".to_owned() });
+        }
+        let module = Arc::new(Module::load(&self.0.context, cubin)?);
+        let kernel = Arc::new(Kernel::new(Function::new(&module, entry)?, Origin::Given)?);
+        entry.clone_into(&mut self.0.last.lock().unwrap_or_else(PoisonError::into_inner));
+        self.0
+            .kernels
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(entry.to_owned(), kernel.clone());
+        Ok(kernel)
     }
 
     /// The kernel of a source in one of its variants: from memory, from the disk, or compiled.

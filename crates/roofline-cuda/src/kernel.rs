@@ -35,6 +35,7 @@ impl Geometry {
 pub enum Argument {
     Address(u64),
     I64(i64),
+    I32(i32),
     F32(f32),
 }
 
@@ -42,7 +43,7 @@ impl Argument {
     pub(crate) fn size(&self) -> usize {
         match self {
             Argument::Address(_) | Argument::I64(_) => 8,
-            Argument::F32(_) => 4,
+            Argument::I32(_) | Argument::F32(_) => 4,
         }
     }
 
@@ -50,6 +51,7 @@ impl Argument {
         match self {
             Argument::Address(value) => std::ptr::from_ref(value).cast(),
             Argument::I64(value) => std::ptr::from_ref(value).cast(),
+            Argument::I32(value) => std::ptr::from_ref(value).cast(),
             Argument::F32(value) => std::ptr::from_ref(value).cast(),
         }
     }
@@ -104,6 +106,20 @@ impl Kernel {
         let blocks = self.function.blocks_per_multiprocessor(geometry)?;
         let threads = blocks * geometry.threads_per_block() as usize;
         Ok(threads as f64 / threads_per_multiprocessor.max(1) as f64)
+    }
+
+    /// Bytes of each of its parameters.
+    pub fn parameters(&self) -> &[usize] {
+        self.function.parameters()
+    }
+
+    /// Launches a kernel of somebody else. Number and sizes of the arguments are checked; what it does with addresses
+    /// among them is its own affair, and shows in the process that it does it in.
+    pub fn run(&self, stream: &Stream, geometry: &Geometry, arguments: &[Argument]) -> Result<()> {
+        if geometry.shared_bytes > 0 {
+            self.function.allow_shared(geometry.shared_bytes)?;
+        }
+        self.launch(stream, geometry, arguments)
     }
 
     pub(crate) fn launch(&self, stream: &Stream, geometry: &Geometry, arguments: &[Argument]) -> Result<()> {

@@ -5,11 +5,14 @@
 //! where that is recorded already. What the device says is a claim; what asking for a launch takes the host is noted
 //! beside it. An error that sticks ends the process: the driver would answer nothing else from then on.
 
+mod file;
 mod kernels;
 mod queue;
 
 use crate::channel::{Broken, Channel, Message};
 use crate::kernel::{failed, out_of_memory, unsupported};
+use crate::session::refuse;
+use file::CudaFile;
 use kernels::{offers, prepare};
 use queue::Queue;
 use roofline_core::protocol::{
@@ -20,12 +23,25 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Hosts the kernels until the conductor leaves. Where there is no device, it offers nothing and says why.
 pub fn serve() -> ExitCode {
-    let end = Channel::open().map_err(Broken::from).and_then(converse);
+    host(None)
+}
+
+/// The same with the kernels of a user's file.
+pub fn serve_file(path: &Path) -> ExitCode {
+    match CudaFile::read(path) {
+        Ok(file) => host(Some(file)),
+        Err(why) => refuse(failed(why)),
+    }
+}
+
+fn host(file: Option<CudaFile>) -> ExitCode {
+    let end = Channel::open().map_err(Broken::from).and_then(|channel| converse(channel, file));
     match end {
         Ok(code) => code,
         Err(broken) => {
@@ -35,8 +51,8 @@ pub fn serve() -> ExitCode {
     }
 }
 
-fn converse(mut channel: Channel) -> Result<ExitCode, Broken> {
-    let mut runner = CudaRunner { devices: BTreeMap::new(), ready: None };
+fn converse(mut channel: Channel, file: Option<CudaFile>) -> Result<ExitCode, Broken> {
+    let mut runner = CudaRunner { file, devices: BTreeMap::new(), ready: None };
     while let Some(Message { line, files }) = channel.receive()? {
         let question: Question = serde_json::from_slice(&line)
             .map_err(|error| Broken::Breach(format!("not a question: {error}")))?;
@@ -75,6 +91,8 @@ fn sticks(message: &str) -> bool {
 }
 
 struct CudaRunner {
+    /// A user's, in the place of the house's own kernels.
+    file: Option<CudaFile>,
     /// A stream of each device that was asked for.
     devices: BTreeMap<String, Arc<Stream>>,
     ready: Option<Queue>,
@@ -89,7 +107,7 @@ pub(crate) fn refusal(error: CudaError) -> Refusal {
 impl CudaRunner {
     fn obey(&mut self, ask: Ask, files: Vec<OwnedFd>) -> Result<Value, Refusal> {
         match ask {
-            Ask::Hello { .. } => Ok(plain(hello())),
+            Ask::Hello { .. } => Ok(plain(self.hello())),
             Ask::Prepare(request) => {
                 self.ready = None;
                 self.prepare(&request, &files).map(plain)
@@ -129,11 +147,26 @@ impl CudaRunner {
         };
         let memory: Vec<SharedMemory> =
             request.tensors.iter().zip(files).map(map).collect::<Result<_, Refusal>>()?;
-        let launches = prepare(&stream, request, &memory)?;
+        let launches = match &self.file {
+            Some(file) => file.prepare(&stream, request, &memory)?,
+            None => prepare(&stream, request, &memory)?,
+        };
         let queue = Queue::new(&stream, launches, memory).map_err(refusal)?;
         let notes = queue.notes().map_err(refusal)?;
         self.ready = Some(queue);
         Ok(Prepared { threads: 1, notes, ..Prepared::default() })
+    }
+
+    fn hello(&self) -> Hello {
+        let mut hello = hello();
+        if let Some(file) = &self.file {
+            hello.offers = file.offers();
+            hello.runner.clone_from(&file.provider);
+            hello
+                .notes
+                .insert("launcher".to_owned(), "the house's: no host code of the file runs".to_owned());
+        }
+        hello
     }
 
     fn stream(&mut self, device: &str) -> Result<Arc<Stream>, Refusal> {
@@ -149,7 +182,19 @@ impl CudaRunner {
     }
 }
 
-/// Who this is; the devices are those that the process may see.
+/// Who this is, without a word with the driver, which takes long to start: the devices are those whose files are there
+/// and that the user may see.
+pub fn known() -> Hello {
+    let is_card = |name: &str| name.strip_prefix("nvidia").is_some_and(|rest| rest.parse::<u32>().is_ok());
+    let files = std::fs::read_dir("/dev").into_iter().flatten().flatten();
+    let there = files.filter(|file| is_card(&file.file_name().to_string_lossy())).count();
+    let visible = std::env::var("CUDA_VISIBLE_DEVICES").ok();
+    let visible = visible.map_or(there, |list| list.split(',').filter(|one| !one.trim().is_empty()).count());
+    let devices = (0..there.min(visible)).map(|number| format!("cuda:{number}")).collect();
+    Hello { devices, notes: BTreeMap::new(), ..told(Vec::new(), String::new()) }
+}
+
+/// Who this is; the devices are those that the driver says there are.
 fn hello() -> Hello {
     let (devices, note) = match roofline_cuda::devices() {
         Ok(devices) => {
@@ -159,6 +204,10 @@ fn hello() -> Hello {
         }
         Err(why) => (Vec::new(), why.to_string()),
     };
+    told(devices, note)
+}
+
+fn told(devices: Vec<String>, note: String) -> Hello {
     Hello {
         protocol: VERSION,
         runner: "cuda".to_owned(),

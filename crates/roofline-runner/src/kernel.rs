@@ -15,9 +15,6 @@ pub trait Runner {
 
 /// An implementation that is ready to run on its tensors. Every `FnMut()` is one.
 pub trait Kernel {
-    /// A question with launches begins.
-    fn begin(&mut self) {}
-
     /// Computes the outputs once.
     fn launch(&mut self) -> Result<(), Refusal>;
 

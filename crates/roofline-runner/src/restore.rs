@@ -29,10 +29,6 @@ impl Restored {
 }
 
 impl Kernel for Restored {
-    fn begin(&mut self) {
-        self.kernel.begin();
-    }
-
     fn launch(&mut self) -> Result<(), Refusal> {
         self.restore();
         self.kernel.repeat(1)

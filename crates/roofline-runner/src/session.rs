@@ -192,7 +192,6 @@ impl<R: Runner> Session<R> {
     /// Lets the kernel work, and says beside its result whether it left the float mode changed.
     fn run<T>(&mut self, work: impl FnOnce(&mut Ready) -> Result<T, Refusal>) -> Result<(T, bool), Refusal> {
         let mut ready = self.ready.take().ok_or_else(|| failed("nothing is prepared"))?;
-        ready.kernel.begin();
         let (result, changed) = float_mode::guard(|| catch(|| work(&mut ready)));
         // A kernel that panicked or raised an error is not trusted with another launch.
         let result = result?;

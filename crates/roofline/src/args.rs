@@ -98,6 +98,8 @@ pub enum BuiltIn {
     Cpu,
     /// The CUDA kernels of the house
     Cuda,
+    /// The kernels of a `.cu` or a cubin
+    CudaFile { file: PathBuf },
     /// The kernels of a shared library
     Lib { file: PathBuf },
 }

@@ -19,6 +19,7 @@ const FILES: &[(&str, &str)] = house![
     "python/roofline_runner/__init__.py",
     "python/roofline_runner/__main__.py",
     "python/roofline_runner/channel.py",
+    "python/roofline_runner/cuda.py",
     "python/roofline_runner/errors.py",
     "python/roofline_runner/file.py",
     "python/roofline_runner/job.py",

@@ -55,6 +55,7 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Device { device, stand_in } => Ok(roofline_runner::device::serve(&device, stand_in)),
         Command::Runner(BuiltIn::Cpu) => Ok(roofline_runner::cpu::serve()),
         Command::Runner(BuiltIn::Cuda) => Ok(roofline_runner::cuda::serve()),
+        Command::Runner(BuiltIn::CudaFile { file }) => Ok(roofline_runner::cuda::serve_file(&file)),
         Command::Runner(BuiltIn::Lib { file }) => Ok(roofline_runner::library::serve(&file)),
     }
 }

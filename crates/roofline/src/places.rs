@@ -124,6 +124,9 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     for file in &places.lib {
         specs.push(library(&program, file)?);
     }
+    for file in &places.cuda {
+        specs.push(cuda_file(&program, file)?);
+    }
     // A folder or file that is both found and named, or named twice, is one runner.
     let mut seen = std::collections::BTreeSet::new();
     specs.retain(|spec| seen.insert((spec.folder.clone(), spec.command.clone())));
@@ -135,7 +138,9 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
                 format!("`{}`", other.folder.display())
             };
             let (at, hint) = match &spec.named {
-                Some(("--python" | "--lib", file)) => (file, "give the file another name".to_owned()),
+                Some(("--python" | "--lib" | "--cuda", file)) => {
+                    (file, "give the file another name".to_owned())
+                }
                 _ => {
                     let toml = spec.folder.join("runner.toml");
                     (&spec.folder, format!("give one another `name`, in `{}`", toml.display()))
@@ -146,7 +151,7 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
         }
         if RESERVED.contains(&spec.name.as_str()) && !spec.is_built_in() {
             let hint = match &spec.named {
-                Some(("--python" | "--lib", _)) => "give the file another name".to_owned(),
+                Some(("--python" | "--lib" | "--cuda", _)) => "give the file another name".to_owned(),
                 _ => format!("give it another `name`, in `{}`", spec.folder.join("runner.toml").display()),
             };
             let why = format!("a runner cannot be called `{}`: the name is the house's own", spec.name);
@@ -168,6 +173,19 @@ fn library(program: &Path, file: &Path) -> Result<RunnerSpec, Problem> {
     RunnerSpec::library(program, &name, file).map_err(|error| {
         problem(error.to_string(), "build it first: `cc -O3 -shared -fPIC -o mine.so mine.c`")
     })
+}
+
+/// The runner over CUDA kernels that `--cuda` names.
+fn cuda_file(program: &Path, file: &Path) -> Result<RunnerSpec, Problem> {
+    let problem =
+        |why: String, hint: &str| Problem::usage(format!("`--cuda {}`: {why}", file.display()), hint);
+    let is_meant = file.extension().is_some_and(|kind| kind == "cu" || kind == "cubin");
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().replace('_', "-"));
+    let name = stem.filter(|_| is_meant).ok_or_else(|| {
+        problem("is no CUDA source and no cubin".to_owned(), "name a file that ends in `.cu` or `.cubin`")
+    })?;
+    RunnerSpec::cuda_file(program, &name, file)
+        .map_err(|error| problem(error.to_string(), "name a file that can be read"))
 }
 
 /// The file in which the roofs of a machine are remembered, beside the store.

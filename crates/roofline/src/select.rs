@@ -371,8 +371,10 @@ impl Options {
             if self.most.is_some_and(|most| case.footprint().is_none_or(|bytes| bytes > most)) {
                 continue;
             }
-            case.cache = self.cache.unwrap_or(case.cache);
             case.device = self.device.unwrap_or(case.device);
+            // On a GPU what people measure comes from memory: cold, unless they say otherwise.
+            let is_cold = matches!(self.device, Some(Device::Cuda(_))) && !case.is_restored();
+            case.cache = self.cache.unwrap_or(if is_cold { Cache::Cold } else { case.cache });
             let threads = if self.threads.is_empty() { vec![case.threads] } else { self.threads.clone() };
             let with = |threads| Picked { case: Case { threads, ..case.clone() }, group: group.clone() };
             narrowed.extend(threads.into_iter().map(with));

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .cuda import Mapping, Span
 from .errors import InvalidQuestion, Unsupported
 from .measure import perf_counter_ns
 from .memory import map_file
@@ -24,7 +25,7 @@ MOST_BYTES = 1 << 46
 class Tensor:
     """One tensor in shared memory: `memory` are its bytes, read-only for an input."""
 
-    def __init__(self, place: dict[str, Any], descriptor: int) -> None:
+    def __init__(self, place: dict[str, Any], block: Block, set_number: int = 0) -> None:
         self.name = field(place, "name", str)
         self.role = field(place, "role", str)
         self.dtype = field(place, "dtype", str)
@@ -33,13 +34,26 @@ class Tensor:
         # Of an output, the input that it is a copy of before every launch.
         self.starts_as = field(place, "starts_as", str) if "starts_as" in place else None
         offset, size = field(place, "offset", int), field(place, "size", int)
-        self._check(offset, size, os.fstat(descriptor).st_size)
-        block = map_file(descriptor, size, writable=self.role == "output")
-        self.address = ctypes.addressof(block) + offset
-        memory = memoryview(block).cast("B")[offset : offset + self.bytes]
-        self.memory = memory if self.role == "output" else memory.toreadonly()
+        if set_number:
+            offset += set_number * field(field(place, "sets", dict), "stride", int)
+        self._check(offset, size)
+        self.address = block.address + offset
+        self.is_on_device = block.memory is None
+        self._block = block
+        if block.memory is not None:
+            memory = block.memory[offset : offset + self.bytes]
+            self.memory = memory if self.role == "output" else memory.toreadonly()
 
-    def _check(self, offset: int, size: int, file_size: int) -> None:
+    def __getattr__(self, name: str) -> Any:
+        if name == "memory":
+            raise Unsupported(f"`{self.name}` lies on the device; `tensor.span()` is what libraries take it by")
+        raise AttributeError(name)
+
+    def span(self) -> Span:
+        """The tensor on the device, with `__cuda_array_interface__`; bits of types that have no name there."""
+        return Span(self._block, self.address, self.shape, self.dtype, self.role == "output")
+
+    def _check(self, offset: int, size: int) -> None:
         if self.role not in ("input", "constant", "output"):
             raise InvalidQuestion(f"tensor `{self.name}` has the role `{self.role}`")
         if self.dtype not in SIZES:
@@ -56,8 +70,6 @@ class Tensor:
             )
         if offset % SIZES[self.dtype]:
             raise InvalidQuestion(f"tensor `{self.name}`: {offset} is not aligned for {self.dtype}")
-        if file_size < size:
-            raise InvalidQuestion(f"tensor `{self.name}`: its file has {file_size} bytes, not {size}")
 
     def array(self, dtype: Any = None) -> Any:
         """The tensor as a numpy array over the shared memory.
@@ -89,6 +101,28 @@ class Tensor:
         self.memory[:] = content
 
 
+class Block:
+    """The memory of a tensor's file, mapped once for all sets: `memory` are its bytes where the host has them.
+
+    The owner of a device's tensors passes descriptors of device memory, which no file is behind.
+    """
+
+    def __init__(self, place: dict[str, Any], descriptor: int, device: str) -> None:
+        size, writable = field(place, "size", int), place.get("role") == "output"
+        there = os.fstat(descriptor).st_size
+        if not 0 < size <= MOST_BYTES:
+            raise InvalidQuestion(f"tensor `{place.get('name')}`: a file of {size} bytes")
+        if device.startswith("cuda:") and there < size:
+            self._mapping = Mapping(descriptor, size, writable, int(device.partition(":")[2]))
+            self.address, self.memory = self._mapping.address, None
+            return
+        if there < size:
+            raise InvalidQuestion(f"tensor `{place.get('name')}`: its file has {there} bytes, not {size}")
+        self._mapping = map_file(descriptor, size, writable=writable)
+        self.address = ctypes.addressof(self._mapping)
+        self.memory = memoryview(self._mapping).cast("B")
+
+
 @dataclass(frozen=True)
 class Transfers:
     """How tensors get to a device and back: see `Job.elsewhere`."""
@@ -96,6 +130,8 @@ class Transfers:
     bring: Callable[[], Any]
     wait: Callable[[Any], Any]
     fetch: Callable[[Any], Any]
+    # Runs a batch of launches, and says how long the device took, in nanoseconds, and what they returned.
+    timed: Callable[[Callable[[], Any], int], tuple[float, Any]] | None = None
 
 
 class Job:
@@ -128,15 +164,20 @@ class Job:
         self.transfers: Transfers | None = None
 
     def elsewhere(
-        self, bring: Callable[[], Any], wait: Callable[[Any], Any], fetch: Callable[[Any], Any]
+        self,
+        bring: Callable[[], Any],
+        wait: Callable[[Any], Any],
+        fetch: Callable[[Any], Any],
+        timed: Callable[[Callable[[], Any], int], tuple[float, Any]] | None = None,
     ) -> None:
         """Says that the tensors to compute with are on the job's device.
 
         Off the clock, `bring()` copies the inputs there before launches, and `fetch(result)` copies the
         outputs back after a sample, or returns what is to be copied. On the clock, `wait(result)` ends a
-        sample: it returns when the device has finished. `result` is what the last launch returned.
+        sample: it returns when the device has finished. `result` is what the last launch returned. `timed(call, count)`
+        launches, waits and says what the device's own clock says, where it has one.
         """
-        self.transfers = Transfers(bring, wait, fetch)
+        self.transfers = Transfers(bring, wait, fetch, timed)
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -166,6 +207,8 @@ class Job:
 
 def _restore(tensors: Sequence[Tensor]) -> Callable[[], None] | None:
     """What makes outputs copies of inputs before a launch, if any is to be one."""
+    if all(tensor.starts_as is None for tensor in tensors):
+        return None
     inputs = {tensor.name: tensor.memory for tensor in tensors if tensor.role != "output"}
     pairs = []
     for tensor in tensors:

@@ -21,11 +21,40 @@ MAX_SAMPLES = 10_000
 def launch(call: Callable[[], Any], count: int, restore: Callable[[], None] | None = None) -> Any:
     """Runs the callable `count` times, after `restore()` each time, and returns its last result."""
     result = None
+    begin(call)
     for _ in repeat(None, count):
         if restore is not None:
             restore()
         result = call()
     return result
+
+
+def begin(call: Callable[[], Any]) -> None:
+    """Lets calls that take turns begin with the first."""
+    if isinstance(call, InTurn):
+        call.again()
+
+
+class InTurn:
+    """Calls of several sets of tensors in turn; `again()` begins with the first, and `results` are the last of each."""
+
+    def __init__(self, calls: list[Callable[[], Any]]) -> None:
+        self._calls, self._next = calls, 0
+        self.results: list[Any] = []
+
+    def again(self) -> None:
+        """A sample, a warm-up or some launches begin."""
+        self._next, self.results = 0, []
+
+    def __call__(self) -> Any:
+        number = self._next % len(self._calls)
+        self._next += 1
+        result = self._calls[number]()
+        if number < len(self.results):
+            self.results[number] = result
+        else:
+            self.results.append(result)
+        return result
 
 
 def visit(
@@ -37,13 +66,14 @@ def visit(
     wait: Callable[[Any], Any] | None = None,
     keep: Callable[[Any], None] | None = None,
     restore: Callable[[], None] | None = None,
-) -> tuple[list[int], list[int], Any]:
+    timed: Callable[[Callable[[], Any], int], tuple[float, Any]] | None = None,
+) -> tuple[list[float], list[int], Any]:
     """Duration of each sample of `batch` launches after `warmup` untimed ones, of what was done with its
     result, and the last result.
 
     `wait` gets the last result of every sample on the clock, for launches that return before they have
     ended; `keep` gets it off the clock. Where there is a `restore`, it is called off the clock before every
-    launch, each of which is timed by itself.
+    launch, each of which is timed by itself. `timed` takes a sample by another clock than the host's.
     """
     times, keeping = [], []
     collecting = gc.isenabled()
@@ -64,8 +94,17 @@ def visit(
             times.append(working)
             # Without a gap: what reading the clock takes is part of the one or the other.
             keeping.append(clock() - start - working)
-        for _ in repeat(None, samples if restore is None else 0):
+        for _ in repeat(None, samples if restore is None and timed is not None else 0):
+            begin(call)
+            took, result = timed(call, batch)
+            times.append(took)
+            if keep is not None:
+                start = clock()
+                keep(result)
+                keeping.append(clock() - start)
+        for _ in repeat(None, samples if restore is None and timed is None else 0):
             launches = repeat(None, batch)
+            begin(call)
             start = clock()
             for _ in launches:
                 result = call()

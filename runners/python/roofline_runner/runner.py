@@ -18,12 +18,13 @@ from typing import Any, NoReturn
 
 from .channel import MAX_LINE, PipeChannel, SocketChannel, open_channel
 from .errors import InvalidQuestion, MalformedLine, Misused, Unsupported, place_of, refusal
-from .job import SIZES, Job, Tensor, device_of, field, precision_of
-from .measure import MAX_SAMPLES, FloatMode, launch, visit
+from .job import SIZES, Block, Job, Tensor, device_of, field, precision_of
+from .measure import MAX_SAMPLES, FloatMode, InTurn, launch, visit
 from .operation import Formula, Operation, names
 
 PROTOCOL = 2
 MALFORMED_EXIT = 2
+MOST_SETS = 4096
 
 Call = Callable[[], Any]
 Prepare = Callable[[Job], Call]
@@ -223,10 +224,12 @@ class Runner:
         if question.get("purpose") is not None:
             return self._prepare_reference(question)
         implementation = self._chosen(question)
-        job = self._job_of(question)
+        jobs = self._jobs_of(question)
+        job = jobs[0]
         if implementation.parallel:
             job.threads_used = job.threads
-        call = implementation.call(job)
+        calls = [implementation.call(one) for one in jobs]
+        call = InTurn(calls) if len(calls) > 1 else calls[0]
         if job.device != "cpu" and job.transfers is None:
             raise Misused(
                 f"{place_of(implementation.prepare)}: on {job.device}, `{implementation.name}` must say by "
@@ -235,7 +238,7 @@ class Runner:
         fresh = implementation.output == "fresh" or job.transfers is not None
         if fresh and job.restore is not None:
             raise Unsupported(f"`{implementation.name}` does not work in place")
-        self._call, self._job, self._fresh = call, job, fresh
+        self._call, self._job, self._jobs, self._fresh = call, job, jobs, fresh
         return {
             "threads": int(job.threads_used),
             "output": "fresh" if fresh else "in-place",
@@ -249,20 +252,27 @@ class Runner:
         operation = self._operations.get(name)
         if operation is None or question["purpose"] not in ("reference", "evaluate"):
             raise Unsupported(f"`{self.name}` declares no operation `{name}`")
-        job = self._job_of(question)
-        self._call, self._job, self._fresh = operation.call(job), job, False
+        job = self._jobs_of(question)[0]
+        self._call, self._job, self._jobs, self._fresh = operation.call(job), job, [job], False
         return {}
 
-    def _job_of(self, question: dict[str, Any]) -> Job:
-        """The case of a question with its tensors mapped."""
+    def _jobs_of(self, question: dict[str, Any]) -> list[Job]:
+        """The case of a question with its tensors mapped, once for each set of them."""
         places = field(question, "tensors", list)
         with contextlib.ExitStack() as stack:
             descriptors = self._descriptors(places, stack)
-            tensors = [Tensor(place, file) for place, file in zip(places, descriptors)]
-        written = [tensor.role == "output" for tensor in tensors]
-        if written != sorted(written):
-            raise InvalidQuestion("an input stands after an output")
-        return Job(question, tensors)
+            blocks = [Block(place, file, device_of(question)) for place, file in zip(places, descriptors)]
+        sets = min((field(place["sets"], "count", int) if "sets" in place else 1 for place in places), default=1)
+        if not 0 < sets <= MOST_SETS:
+            raise InvalidQuestion(f"{sets} sets of tensors; {MOST_SETS} is the limit")
+        jobs = []
+        for number in range(sets):
+            tensors = [Tensor(place, block, number) for place, block in zip(places, blocks)]
+            written = [tensor.role == "output" for tensor in tensors]
+            if written != sorted(written):
+                raise InvalidQuestion("an input stands after an output")
+            jobs.append(Job(question, tensors))
+        return jobs
 
     def _chosen(self, question: dict[str, Any]) -> Implementation:
         name, operation = field(question, "implementation", str), field(question, "operation", str)
@@ -303,7 +313,7 @@ class Runner:
         with self._at_risk():
             self._bring()
             self._floats.remember()
-            result = launch(call, count, self._job.restore)
+            result = launch(call, count, self._restore())
             changed = self._floats.restore()
             if count:
                 self._keep(result)
@@ -320,9 +330,10 @@ class Runner:
             self._bring()
             self._floats.remember()
             keep = self._keep if self._fresh else None
-            wait = self._job.transfers.wait if self._job.transfers else None
+            transfers = self._job.transfers
+            wait, timed = (transfers.wait, transfers.timed) if transfers else (None, None)
             times, copying, result = visit(
-                call, warmup, samples, batch, wait=wait, keep=keep, restore=self._job.restore
+                call, warmup, samples, batch, wait=wait, keep=keep, restore=self._restore(), timed=timed
             )
             changed = self._floats.restore()
             if warmup and not samples:
@@ -346,18 +357,31 @@ class Runner:
 
     def _bring(self) -> None:
         """Takes the inputs, which may have changed, to where they are computed with."""
-        if self._job.transfers:
-            self._job.transfers.bring()
+        for job in self._jobs:
+            if job.transfers:
+                job.transfers.bring()
+
+    def _restore(self) -> Callable[[], None] | None:
+        """What makes outputs copies of inputs, in every set."""
+        restores = [job.restore for job in self._jobs if job.restore is not None]
+        return (lambda: [restore() for restore in restores]) if len(restores) > 1 else next(iter(restores), None)
 
     def _keep(self, result: Any) -> None:
         """Copies the result of a `fresh` implementation to where it is judged."""
         if not self._fresh:
             return
-        if self._job.transfers:
-            result = self._job.transfers.fetch(result)
+        if isinstance(self._call, InTurn):
+            for job, one in zip(self._jobs, self._call.results):
+                self._keep_one(job, one)
+        else:
+            self._keep_one(self._job, result)
+
+    def _keep_one(self, job: Job, result: Any) -> None:
+        if job.transfers:
+            result = job.transfers.fetch(result)
             if result is None:
                 return
-        outputs = self._job.outputs
+        outputs = job.outputs
         results = result if isinstance(result, (tuple, list)) else (result,)
         if len(results) != len(outputs):
             raise ValueError(f"returned {len(results)} results for {len(outputs)} outputs")
@@ -372,6 +396,7 @@ class Runner:
     def _forget(self) -> None:
         self._call: Call | None = None
         self._job: Job | None = None
+        self._jobs: list[Job] = []
         self._fresh = False
 
     def _bye(self, question: dict[str, Any]) -> dict[str, Any]:

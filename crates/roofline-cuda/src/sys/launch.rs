@@ -93,6 +93,21 @@ impl Function {
         })
     }
 
+    pub(crate) fn parameters(&self) -> &[usize] {
+        &self.parameters
+    }
+
+    /// Lets a launch have so much shared memory beyond what the kernel declares.
+    pub(crate) fn allow_shared(&self, bytes: u32) -> Result<()> {
+        self.module.context.bind()?;
+        let (which, bytes) = (
+            Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            i32::try_from(bytes).unwrap_or(i32::MAX),
+        );
+        // SAFETY: the function is alive as its module is.
+        check("cuFuncSetAttribute", unsafe { sys::cuFuncSetAttribute(self.raw, which, bytes) })
+    }
+
     fn attribute(&self, which: Attribute) -> Result<usize> {
         self.module.context.bind()?;
         let mut value = 0;

@@ -11,7 +11,7 @@ const LARGEST_GRAPH: u32 = 4096;
 /// Launches that say what asking for one takes.
 const ASKED: usize = 16;
 
-/// A case at work: number n of a question's launches is on set n mod the number of sets.
+/// A case at work: launch number n of a sample is on set n mod the number of sets.
 pub(super) struct Queue {
     // Dropped in this order: what is recorded goes before the tensors that it works on.
     graph: Option<(u32, Graph)>,

@@ -73,6 +73,9 @@ pub struct Places {
     /// A shared library with kernels in C by `roofline.h`, offered as `FILE/NAME`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub lib: Vec<PathBuf>,
+    /// CUDA kernels without host code, a `.cu` or a cubin that says how it is launched, offered as `FILE/NAME`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub cuda: Vec<PathBuf>,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
     pub store: PathBuf,

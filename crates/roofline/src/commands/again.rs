@@ -53,12 +53,13 @@ fn places(places: &Places) -> String {
     let named =
         |option: &str, path: &Path| format!(" {option} {}", quoted(&whole(path).display().to_string()));
     let libs = places.lib.iter().map(|file| named("--lib", file));
+    let cudas = places.cuda.iter().map(|file| named("--cuda", file));
     let pythons = places.python.iter().map(|file| named("--python", file));
     let runners = places.runner.iter().map(|place| match Path::new(place).is_dir() {
         true => named("--runner", Path::new(place)),
         false => format!(" --runner {}", quoted(place)),
     });
-    libs.chain(pythons).chain(runners).collect()
+    libs.chain(cudas).chain(pythons).chain(runners).collect()
 }
 
 /// The options that are not what they are by default.

@@ -58,6 +58,14 @@ fn devices(args: &List) -> Result<String, Problem> {
         }
     }
     others.remove("cpu");
+    match roofline_runner::device::list() {
+        Ok(cards) => cards.iter().for_each(|(device, about)| {
+            let _ = writeln!(text, "{device:<7} {about}");
+        }),
+        Err(why) => {
+            let _ = writeln!(text, "cuda    {why}");
+        }
+    }
     for (device, runners) in others {
         let _ = writeln!(text, "{device:<7} seen by {}", runners.join(", "));
     }

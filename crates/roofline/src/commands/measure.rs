@@ -9,6 +9,7 @@ use crate::error::{Problem, tell};
 use crate::places;
 use clap::Parser;
 use roofline_conductor::machine::Machine;
+use roofline_conductor::plan::Plan;
 use roofline_core::decision::FailOn;
 use roofline_core::record::{Record, Run};
 use roofline_core::target::Target;
@@ -95,6 +96,7 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
     let view = View::of(&args.show, reading(args)?)?;
     let machine = Machine::read();
     let planned = plan::plan(args, &ask, &machine)?;
+    check_devices(&planned.plans)?;
     if args.dry_run {
         crate::commands::print(&take::describe(&planned.plans, ask.budget))?;
         return Ok(ExitCode::SUCCESS);
@@ -119,6 +121,23 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
         keeping.save(name, &machine, &records)?;
     }
     Ok(ExitCode::from(code))
+}
+
+/// Without any of the devices that were asked for nothing can be measured: one line says why.
+fn check_devices(plans: &[Plan]) -> Result<(), Problem> {
+    let mut cases = plans.iter().flat_map(|plan| &plan.cases).peekable();
+    let Some(first) = cases.peek().map(|planned| planned.case.device) else { return Ok(()) };
+    if cases.any(|planned| planned.has_device) {
+        return Ok(());
+    }
+    let why = match roofline_runner::device::list() {
+        Err(why) => format!("there is no device `{first}`: {why}"),
+        Ok(there) => {
+            let names: Vec<String> = there.into_iter().map(|(name, _)| name).collect();
+            format!("there is no device `{first}` for these rows; there is {}", names.join(", "))
+        }
+    };
+    Err(Problem::nothing(why, "`roofline list devices` shows what there is"))
 }
 
 /// What rows are to be no slower than must be said.

@@ -11,6 +11,7 @@ use roofline_conductor::session::Limits;
 use roofline_core::protocol::{Hello, Offer};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
+use roofline_runner::cuda;
 use std::path::Path;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub const HELLO: Limits = Limits { patience: Duration::from_secs(60), memory: 8 
 pub fn known(spec: &RunnerSpec, places: &Places) -> Option<Hello> {
     if spec.is_built_in() {
         // It is part of this binary, so it need not be started to be asked.
-        return Some(CpuRunner.hello());
+        return Some(if spec.name == "cuda" { cuda::known() } else { CpuRunner.hello() });
     }
     OfferCache::read(&places::offers_file(places)).get(spec).cloned()
 }
@@ -45,7 +46,8 @@ pub fn bring(places: &Places, specs: &[RunnerSpec], limits: Option<Limits>) -> R
 
 /// The same for commands that need no other runner.
 pub fn bring_named(places: &Places, limits: Option<Limits>) -> Result<(), Problem> {
-    if places.python.is_empty() && places.lib.is_empty() && places.runner.is_empty() {
+    if places.python.is_empty() && places.lib.is_empty() && places.cuda.is_empty() && places.runner.is_empty()
+    {
         return Ok(());
     }
     bring(places, &places::runners(places)?, limits)

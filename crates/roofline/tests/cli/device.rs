@@ -1,6 +1,8 @@
 //! Cases on another device than the CPU: who takes part, and that what is there is judged as here.
 //!
-//! The device is one that a runner claims to have; tensors are copied to it and back as to any other.
+//! The device is a stand-in, whose memory is the host's: `roofline device cuda:0 --stand-in` owns the tensors, and
+//! runners map them from there as they would map those of a card. Some compute in copies, as libraries do that take
+//! no memory of others.
 
 use crate::scene::{Outcome, Scene};
 
@@ -67,7 +69,13 @@ def near(job):
 fn call(words: &str) -> Outcome {
     let scene = Scene::new();
     scene.write("mine.py", RUNNER);
-    scene.call_with_store(&format!("{words} --python mine.py"))
+    on_the_stand_in(&scene, &format!("{words} --python mine.py"))
+}
+
+fn on_the_stand_in(scene: &Scene, words: &str) -> Outcome {
+    let mut command = scene.with_store(words);
+    command.env("ROOFLINE_STAND_IN", "1");
+    scene.outcome(command)
 }
 
 #[test]
@@ -101,10 +109,68 @@ fn on_the_cpu_they_take_no_part() {
 }
 
 #[test]
-fn its_caches_cannot_be_emptied() {
-    let row = call(&format!("check {CASE} --cache cold -i mine/far --format jsonl")).exits(5).row("mine/far");
-    assert_eq!(row["status"], "refused", "{row}");
-    assert_eq!(row["why"], "caches of `cuda:0` cannot be emptied");
+fn cold_launches_take_turns_with_sets_of_tensors() {
+    let rows = call(&format!("check {CASE} --cache cold -i mine/* --format jsonl")).exits(4);
+    assert_eq!(rows.row("mine/far")["status"], "ok", "{}", rows.stdout);
+    assert_eq!(rows.row("mine/stale")["status"], "wrong");
+}
+
+/// Cheats of the saboteur that are about tensors, on memory of the stand-in: each gets what it gets on the CPU.
+const CHEATS: [&str; 14] = [
+    "honest",
+    "zeros",
+    "stale",
+    "last-tile-missing",
+    "bf16-inside",
+    "cached-by-pointer",
+    "cached-by-content",
+    "skips-after-10-calls",
+    "repeats-after-10-calls",
+    "idle-when-timed",
+    "replays-when-timed",
+    "strays-when-timed",
+    "late-tail",
+    "maximum-misses-tail",
+];
+
+#[test]
+fn cheats_are_found_out_there_too() {
+    let saboteur = std::path::Path::new(env!("CARGO_BIN_EXE_roofline")).with_file_name("saboteur");
+    let Ok(table) = std::process::Command::new(&saboteur).arg("--table").output() else {
+        crate::scene::say("skipped: `cargo build -p saboteur` makes what this test starts");
+        return;
+    };
+    let table: serde_json::Value = serde_json::from_slice(&table.stdout).unwrap();
+    let scene = Scene::alone();
+    let command = format!("command = [{:?}, \"--on\", \"cuda:0\"]", saboteur.display().to_string());
+    scene.write(
+        "saboteur/runner.toml",
+        &format!("name = \"saboteur\"\nabout = \"cheats\"\n{command}\nhint = \"\"\n"),
+    );
+    let rows: Vec<String> = CHEATS.iter().map(|name| format!("-i saboteur/{name}")).collect();
+    let case = "softmax/f32/rows=64,cols=1000/cache=cold/device=cuda:0";
+    let words = format!("check {case} --runner saboteur {} --format jsonl", rows.join(" "));
+    let outcome = on_the_stand_in(&scene, &words).exits(4);
+    for name in CHEATS {
+        let implementation = format!("saboteur/{name}");
+        let rows = table["implementations"].as_array().unwrap();
+        let wanted = rows.iter().find(|row| row["implementation"] == implementation.as_str()).unwrap();
+        let row = outcome.row(&implementation);
+        assert_eq!(row["status"], wanted["status"], "{row}");
+    }
+}
+
+/// From plan to record: rows that are measured there, cold and warm.
+#[test]
+fn rows_are_measured_there() {
+    let scene = Scene::alone();
+    scene.write("mine.py", RUNNER);
+    for cache in ["cold", "warm"] {
+        let words = format!("run {CASE} --cache {cache} -i mine/far --quick --python mine.py --format jsonl");
+        let row = on_the_stand_in(&scene, &words).exits(0).row("mine/far");
+        assert_eq!(row["status"], "ok", "{row}");
+        assert!(row["samples"].as_array().is_some_and(|samples| samples.len() > 6), "{row}");
+    }
 }
 
 #[test]
@@ -114,4 +180,24 @@ fn it_is_listed_once_its_runner_was_asked() {
     scene.call_with_store("runners --python mine.py").exits(0);
     let shown = scene.call_with_store("list devices --python mine.py").exits(0).stdout;
     assert!(shown.starts_with("cpu ") && shown.contains("\ncuda:0  seen by mine\n"), "{shown}");
+}
+
+/// Where there is none; a machine with a card shows it instead.
+#[test]
+fn without_a_device_one_line_says_why() {
+    if roofline_runner::device::list().is_ok() {
+        crate::scene::say("skipped: this machine has a CUDA device");
+        return;
+    }
+    let scene = Scene::new();
+    let shown = scene.call_with_store("list devices").exits(0).stdout;
+    assert!(shown.contains("\ncuda    no CUDA device: "), "{shown}");
+    for words in
+        ["check softmax/f32/rows=8,cols=8 --device cuda", "run softmax --suite quick --device cuda:0 --quick"]
+    {
+        let outcome = scene.call_with_store(words).exits(5);
+        let told: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("error")).collect();
+        assert_eq!(told.len(), 1, "{}", outcome.stderr);
+        assert!(told[0].contains("there is no device `cuda:0`: no CUDA device: "), "{}", told[0]);
+    }
 }

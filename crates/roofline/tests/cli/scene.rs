@@ -147,7 +147,7 @@ impl Scene {
         self.outcome(command)
     }
 
-    fn outcome(&self, command: Command) -> Outcome {
+    pub fn outcome(&self, command: Command) -> Outcome {
         Outcome::again(command, self.lock.is_none())
     }
 
