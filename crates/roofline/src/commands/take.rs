@@ -64,7 +64,7 @@ pub struct Take<'a> {
 }
 
 /// Who has to wait longer is told for how long.
-const WORTH_SAYING: Duration = Duration::from_secs(120);
+const WORTH_SAYING: Duration = Duration::from_secs(30);
 
 /// What the options of every command ask for, which measures and compares with nothing.
 pub fn ask(how: &How) -> Ask {
