@@ -201,6 +201,13 @@ fn losses_and_reductions_of_known_numbers() {
     assert_eq!(value("max.all/f64/rows=2,cols=3", &[x]), [4.0]);
     assert_eq!(value("mse/f64/rows=2,cols=3", &[x, &[0.0; 6]]), [31.25 / 6.0]);
     assert_eq!(value("dot/f64/n=3", &[&x[..3], &[2.0, 1.0, 0.5]]), [2.0]);
+    assert_eq!(value("sum-axis/f64/outer=1,length=2,inner=3", &[x]), [1.5, 1.0, 3.0]);
+    let numbers: [&[f64]; 4] = [&[1.0, 2.0, 3.0], &[2.0, 0.0, 2.0], &[0.0, 1.0, 3.0], &[10.0, 100.0]];
+    assert_eq!(value("spmv.csc/f64/rows=3,cols=2,nnz=3", &numbers), [200.0, 0.0, 310.0]);
+    let turned: [&[f64]; 2] = [&[1.0, 2.0, 3.0, 4.0], &[10.0, 100.0]];
+    assert_eq!(value("bmm.tn/f64/batch=1,m=2,n=1,k=2", &turned), [310.0, 420.0]);
+    let tokens: [&[f64]; 2] = [&[5.0, 7.0], &[1.0, 0.0, 0.0, 1.0]];
+    assert_eq!(value("moe-permute/f64/rows=2,experts=2,top=2,cols=1", &tokens), [5.0, 7.0, 5.0, 7.0]);
     assert_eq!(value("permute.120/f64/a=1,b=2,c=3", &[x]), x);
     assert_eq!(value("transpose/f64/rows=2,cols=3", &[x]), [1.0, 0.5, -2.0, 3.0, 4.0, -1.0]);
     assert_eq!(
@@ -292,6 +299,13 @@ fn transforms_of_known_numbers_and_back() {
     let x: &[f64] = &[1.0, 0.0, 2.0, -1.0, 0.5, 0.25, -3.0, 4.0, 1.5, -2.0, 0.0, 7.0];
     assert_eq!(value("fft/f64/n=2", &[&x[..4]]), [3.0, -1.0, -1.0, 1.0]);
     assert_eq!(value("fft.real/f64/n=4", &[&[1.0, 2.0, 3.0, 4.0]]), [10.0, 0.0, -2.0, 2.0, -2.0, 0.0]);
+    let picture = value("fft2.real/f64/rows=2,cols=2", &[&[1.0, 2.0, 3.0, 4.0]]);
+    assert_eq!(picture, [10.0, 0.0, -2.0, 0.0, -4.0, 0.0, 0.0, 0.0]);
+    for (rows, cols) in [(2, 6), (3, 4), (4, 3), (12, 1)] {
+        let picture = value(&format!("fft2.real/f64/rows={rows},cols={cols}"), &[x]);
+        let back = value(&format!("fft2.real-inverse/f64/rows={rows},cols={cols}"), &[&picture]);
+        back.iter().zip(x).for_each(|(y, x)| near(*y, *x));
+    }
     let back = value("fft.inverse/f64/n=6", &[&value("fft/f64/n=6", &[x])]);
     back.iter().zip(x).for_each(|(y, x)| near(*y, *x));
     for n in [1, 2, 5, 6, 11] {
