@@ -108,6 +108,10 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn store_i32(self, v: Self::I, y: &mut [i32]);
     /// Reads `2 * LANES` numbers, widened to two i16 a lane.
     fn load_pairs(self, x: &[i8]) -> Self::I;
+    /// Reads `LANES` numbers of each of two rows: a lane holds one of the first and, as its upper i16, one of the second.
+    fn load_pairs_of(self, first: &[i8], second: &[i8]) -> Self::I;
+    /// The sum of all lanes, wrapping.
+    fn sum_i32(self, v: Self::I) -> i32;
     /// acc + a.0 · b.0 + a.1 · b.1 in each lane, where a lane of `a` and `b`
     /// holds two i16. Wrapping.
     fn dot_pairs(self, acc: Self::I, a: Self::I, b: Self::I) -> Self::I;

@@ -10,6 +10,7 @@
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::*};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -139,6 +140,24 @@ impl Pool {
             // SAFETY: `run` deals every index once.
             let piece = unsafe { pieces.get(index) };
             work(index * pieces.length, piece);
+        });
+    }
+
+    /// Cuts 0..length into parts of whole `unit`s, one for each thread but at least `least` long, and calls
+    /// `work(part)` on them: part i on thread i, every time, so that its data stays in the caches of that core.
+    pub fn run_parts(&self, length: usize, unit: usize, least: usize, work: impl Fn(Range<usize>) + Sync) {
+        let parts = self.threads().min(length / least.max(1)).max(1);
+        let unit = unit.max(1);
+        let per_part = length.div_ceil(unit).div_ceil(parts) * unit;
+        if parts == 1 {
+            return work(0..length);
+        }
+        self.run_each(|part| {
+            let from = length.min(part * per_part);
+            let to = length.min(from + per_part);
+            if from < to {
+                work(from..to);
+            }
         });
     }
 
@@ -392,6 +411,28 @@ mod tests {
             }
             let seen: Vec<_> = seen.into_iter().map(|part| part.into_inner().unwrap()).collect();
             assert!(seen.iter().all(|ids| ids.len() == 100 && ids.iter().all(|id| *id == ids[0])));
+        }
+    }
+
+    #[test]
+    fn parts_cover_everything_once_and_stay_with_their_thread() {
+        for threads in [1, 2, 3] {
+            let pool = Pool::new(threads);
+            for (length, unit, least) in
+                [(0, 4, 1), (1, 4, 1), (7, 4, 1), (64, 4, 8), (100, 16, 1), (100, 16, 80)]
+            {
+                let seen: Vec<Mutex<Vec<thread::ThreadId>>> = (0..length).map(|_| Mutex::default()).collect();
+                for _ in 0..10 {
+                    pool.run_parts(length, unit, least, |part| {
+                        assert!(part.start.is_multiple_of(unit));
+                        part.for_each(|at| seen[at].lock().unwrap().push(thread::current().id()));
+                    });
+                }
+                let seen = seen.into_iter().map(|at| at.into_inner().unwrap());
+                for ids in seen {
+                    assert!(ids.len() == 10 && ids.iter().all(|id| *id == ids[0]), "{length} by {unit}");
+                }
+            }
         }
     }
 

@@ -254,6 +254,25 @@ impl Lanes for Avx2 {
         unsafe { _mm256_cvtepi8_epi16(_mm_loadu_si128(x.as_ptr().cast())) }
     }
     #[inline(always)]
+    fn load_pairs_of(self, first: &[i8], second: &[i8]) -> __m256i {
+        let (first, second) = (&first[..LANES], &second[..LANES]);
+        // SAFETY: both hold 8 bytes; the loads are unaligned.
+        unsafe {
+            let low = _mm256_cvtepi8_epi32(_mm_loadl_epi64(first.as_ptr().cast()));
+            let high = _mm256_cvtepi8_epi32(_mm_loadl_epi64(second.as_ptr().cast()));
+            _mm256_blend_epi16::<0b1010_1010>(low, _mm256_slli_epi32::<16>(high))
+        }
+    }
+    #[inline(always)]
+    fn sum_i32(self, v: __m256i) -> i32 {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let four = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+            let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b00_00_11_10>(four));
+            _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<0b00_00_00_01>(two)))
+        }
+    }
+    #[inline(always)]
     fn dot_pairs(self, acc: __m256i, a: __m256i, b: __m256i) -> __m256i {
         // SAFETY: the token proves AVX2.
         unsafe { _mm256_add_epi32(acc, _mm256_madd_epi16(a, b)) }

@@ -241,6 +241,21 @@ impl Lanes for Avx512 {
         unsafe { _mm512_cvtepi8_epi16(_mm256_loadu_si256(x.as_ptr().cast())) }
     }
     #[inline(always)]
+    fn load_pairs_of(self, first: &[i8], second: &[i8]) -> __m512i {
+        let (first, second) = (&first[..LANES], &second[..LANES]);
+        // SAFETY: both hold 16 bytes; the loads are unaligned.
+        unsafe {
+            let low = _mm512_cvtepi8_epi32(_mm_loadu_si128(first.as_ptr().cast()));
+            let high = _mm512_cvtepi8_epi32(_mm_loadu_si128(second.as_ptr().cast()));
+            _mm512_mask_blend_epi16(0xaaaa_aaaa, low, _mm512_slli_epi32::<16>(high))
+        }
+    }
+    #[inline(always)]
+    fn sum_i32(self, v: __m512i) -> i32 {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { _mm512_reduce_add_epi32(v) }
+    }
+    #[inline(always)]
     fn dot_pairs(self, acc: __m512i, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512 BW.
         unsafe { _mm512_add_epi32(acc, _mm512_madd_epi16(a, b)) }

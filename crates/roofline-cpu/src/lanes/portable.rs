@@ -156,6 +156,15 @@ impl Lanes for Portable {
         std::array::from_fn(|lane| (wide(2 * lane) & 0xffff) | (wide(2 * lane + 1) << 16))
     }
     #[inline(always)]
+    fn load_pairs_of(self, first: &[i8], second: &[i8]) -> Integers {
+        let (first, second) = (&first[..LANES], &second[..LANES]);
+        std::array::from_fn(|lane| (i32::from(first[lane]) & 0xffff) | (i32::from(second[lane]) << 16))
+    }
+    #[inline(always)]
+    fn sum_i32(self, v: Integers) -> i32 {
+        v.into_iter().fold(0, i32::wrapping_add)
+    }
+    #[inline(always)]
     fn dot_pairs(self, acc: Integers, a: Integers, b: Integers) -> Integers {
         let low = |pair: i32| i32::from(pair as i16);
         let products = zip(a, b, |a, b| (low(a) * low(b)).wrapping_add((a >> 16) * (b >> 16)));

@@ -62,6 +62,12 @@ pub trait Factor: Term<Total: Number> {
     fn pack(first: Self, second: Self) -> Self::Total;
     /// The first `LANES` packed numbers of a row of `LANES * DEPTH` elements.
     fn load<L: Lanes>(lanes: L, row: &[Self]) -> <Self::Total as Number>::Vector<L>;
+    /// `LANES` packed numbers of as many columns: of `first` alone, and of the row below it too where `DEPTH` is 2.
+    fn load_columns<L: Lanes>(
+        lanes: L,
+        first: &[Self],
+        second: &[Self],
+    ) -> <Self::Total as Number>::Vector<L>;
     /// C itself as the place of the sums, where it has their type.
     fn in_place<'a>(c: &'a mut Block<'_, Self::Output>) -> Option<Block<'a, Self::Total>>;
     /// Rounds a row of sums to a row of C.
@@ -96,6 +102,8 @@ pub(super) trait Number: Plain + Default {
         b: Self::Vector<L>,
         acc: Self::Vector<L>,
     ) -> Self::Vector<L>;
+    /// The sum of all lanes.
+    fn sum<L: Lanes>(lanes: L, v: Self::Vector<L>) -> Self;
     /// Writes a vector of sums, or as much of it as `y` can hold; adds to what
     /// is there if `add`.
     fn put<L: Lanes>(lanes: L, v: Self::Vector<L>, add: bool, y: &mut [Self]);
@@ -118,6 +126,10 @@ impl Number for f32 {
     #[inline(always)]
     fn multiply_add<L: Lanes>(lanes: L, a: L::F, b: L::F, acc: L::F) -> L::F {
         lanes.mul_add(a, b, acc)
+    }
+    #[inline(always)]
+    fn sum<L: Lanes>(lanes: L, v: L::F) -> f32 {
+        lanes.sum(v)
     }
     #[inline(always)]
     fn put<L: Lanes>(lanes: L, v: L::F, add: bool, y: &mut [f32]) {
@@ -150,6 +162,10 @@ impl Number for i32 {
         lanes.dot_pairs(acc, a, b)
     }
     #[inline(always)]
+    fn sum<L: Lanes>(lanes: L, v: L::I) -> i32 {
+        lanes.sum_i32(v)
+    }
+    #[inline(always)]
     fn put<L: Lanes>(lanes: L, v: L::I, add: bool, y: &mut [i32]) {
         if y.len() >= L::LANES {
             let v = if add { lanes.add_i32(lanes.load_i32(y), v) } else { v };
@@ -173,6 +189,10 @@ impl Factor for f32 {
     fn load<L: Lanes>(lanes: L, row: &[f32]) -> L::F {
         lanes.load_f32(row)
     }
+    #[inline(always)]
+    fn load_columns<L: Lanes>(lanes: L, first: &[f32], _second: &[f32]) -> L::F {
+        <f32 as Factor>::load(lanes, first)
+    }
     fn in_place<'a>(c: &'a mut Block<'_, f32>) -> Option<Block<'a, f32>> {
         Some(c.reborrow())
     }
@@ -193,6 +213,10 @@ impl Factor for bf16 {
     #[inline(always)]
     fn load<L: Lanes>(lanes: L, row: &[bf16]) -> L::F {
         <bf16 as Element>::load(lanes, row)
+    }
+    #[inline(always)]
+    fn load_columns<L: Lanes>(lanes: L, first: &[bf16], _second: &[bf16]) -> L::F {
+        <bf16 as Factor>::load(lanes, first)
     }
     fn in_place<'a>(_c: &'a mut Block<'_, bf16>) -> Option<Block<'a, f32>> {
         None
@@ -219,6 +243,10 @@ impl Factor for f16 {
     fn load<L: Lanes>(lanes: L, row: &[f16]) -> L::F {
         <f16 as Element>::load(lanes, row)
     }
+    #[inline(always)]
+    fn load_columns<L: Lanes>(lanes: L, first: &[f16], _second: &[f16]) -> L::F {
+        <f16 as Factor>::load(lanes, first)
+    }
     fn in_place<'a>(_c: &'a mut Block<'_, f16>) -> Option<Block<'a, f32>> {
         None
     }
@@ -239,6 +267,10 @@ impl Factor for i8 {
     #[inline(always)]
     fn load<L: Lanes>(lanes: L, row: &[i8]) -> L::I {
         lanes.load_pairs(row)
+    }
+    #[inline(always)]
+    fn load_columns<L: Lanes>(lanes: L, first: &[i8], second: &[i8]) -> L::I {
+        lanes.load_pairs_of(first, second)
     }
     fn in_place<'a>(c: &'a mut Block<'_, i32>) -> Option<Block<'a, i32>> {
         Some(c.reborrow())

@@ -17,6 +17,8 @@ mod tile_packing;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub mod amx;
 pub mod mixed;
+pub mod few_rows;
+pub mod few_rows_parallel;
 pub mod narrow;
 pub mod packed;
 pub mod packed_parallel;
@@ -67,8 +69,11 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
+    FEW_ROWS,
+    FEW_ROWS_PARALLEL,
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     AMX,
+    Implementation::new("matmul", "auto", AUTO, products!(matmul, f32 bf16 f16 i8)).vector().parallel(),
     Implementation::plain("matmul.nn", products!(plain::matmul_nn, f32 bf16 f16 f64 i8, narrow::matmul_nn)),
     Implementation::new("matmul.nn", "packed", PACKED, products!(packed::matmul_nn, f32 bf16 f16 i8))
         .vector(),
@@ -80,10 +85,21 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
+    Implementation::new("matmul.nn", "few-rows", FEW, products!(few_rows::matmul_nn, f32 bf16 f16 i8))
+        .vector(),
+    Implementation::new(
+        "matmul.nn",
+        "few-rows-parallel",
+        FEW_PARALLEL,
+        products!(few_rows_parallel::matmul_nn, f32 bf16 f16 i8),
+    )
+    .vector()
+    .parallel(),
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     Implementation::new("matmul.nn", "amx", TILES, products!(amx::matmul_nn, bf16 i8))
         .parallel()
         .if_available(amx::is_available),
+    Implementation::new("matmul.nn", "auto", AUTO, products!(matmul_nn, f32 bf16 f16 i8)).vector().parallel(),
     Implementation::plain("matmul.tn", products!(plain::matmul_tn, f32 bf16 f16 f64 i8, narrow::matmul_tn)),
     Implementation::new("matmul.tn", "turned", TURNED, products!(matmul_tn, f32 bf16 f16 i8))
         .vector()
@@ -118,14 +134,31 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
+    FEW_ROWS.form("matmul.fixed"),
+    FEW_ROWS_PARALLEL.form("matmul.fixed"),
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     AMX.form("matmul.fixed"),
 ];
 
 const PACKED: &str = "packed panels and a register tile, blocked for the caches";
 const PARALLEL: &str = "panels packed together, tiles of C dealt to all threads";
+const FEW: &str = "B read once, as it lies, for up to eight rows of A";
+const FEW_PARALLEL: &str = "B read once, as it lies, each thread its own part of it";
+const AUTO: &str = "the rung that suits type, shape, processor and threads";
 const TURNED: &str = "A turned round first, then the rung of its other form that suits type and processor";
 const TILES: &str = "tile registers: 32 by 32 sums from packed strips, all threads";
+
+const FEW_ROWS: Implementation =
+    Implementation::new("matmul", "few-rows", FEW, products!(few_rows::matmul, f32 bf16 f16 i8)).vector();
+
+const FEW_ROWS_PARALLEL: Implementation = Implementation::new(
+    "matmul",
+    "few-rows-parallel",
+    FEW_PARALLEL,
+    products!(few_rows_parallel::matmul, f32 bf16 f16 i8),
+)
+.vector()
+.parallel();
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 const AMX: Implementation = Implementation::new("matmul", "amx", TILES, products!(amx::matmul, bf16 i8))
@@ -145,6 +178,11 @@ fn prepacked<'a, T: Factor>(cpu: &Cpu, mut args: Args<'a>, parallel: bool) -> Re
     Ok(launch.keeping(bytes))
 }
 
+/// Rows of A up to which packing B for vectors costs more than it saves.
+const FEW_ROWS_MOST: usize = 32;
+/// The same of packing it for tile registers.
+const FEW_ROWS_BESIDE_TILES: usize = 8;
+
 /// C = A·Bᵀ, by the rung that suits type, processor and threads.
 ///
 /// ```
@@ -156,8 +194,12 @@ fn prepacked<'a, T: Factor>(cpu: &Cpu, mut args: Args<'a>, parallel: bool) -> Re
 /// assert_eq!(c, [1.0, 6.0]);
 /// ```
 pub fn matmul<T: Factor>(cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
-    if !T::by_tiles(cpu, Form::Transposed, a, b, c, shape) {
-        packed_parallel::matmul(cpu, a, b, c, shape);
+    if shape.m > FEW_ROWS_BESIDE_TILES && T::by_tiles(cpu, Form::Transposed, a, b, c, shape) {
+        return;
+    }
+    match shape.m {
+        ..=FEW_ROWS_MOST => few_rows_parallel::matmul(cpu, a, b, c, shape),
+        _ => packed_parallel::matmul(cpu, a, b, c, shape),
     }
 }
 
@@ -171,8 +213,12 @@ pub fn matmul<T: Factor>(cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape
 /// assert_eq!(c, [1, 6]);
 /// ```
 pub fn matmul_nn<T: Factor>(cpu: &Cpu, a: &[T], b: &[T], c: &mut [T::Output], shape: Product) {
-    if !T::by_tiles(cpu, Form::Straight, a, b, c, shape) {
-        packed_parallel::matmul_nn(cpu, a, b, c, shape);
+    if shape.m > FEW_ROWS_BESIDE_TILES && T::by_tiles(cpu, Form::Straight, a, b, c, shape) {
+        return;
+    }
+    match shape.m {
+        ..=FEW_ROWS_MOST => few_rows_parallel::matmul_nn(cpu, a, b, c, shape),
+        _ => packed_parallel::matmul_nn(cpu, a, b, c, shape),
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn pack_rows<L: Lanes, T: Factor>(
 
 /// The packed numbers of the end of a row, zero beyond it.
 #[inline(always)]
-fn load_end<L: Lanes, T: Factor>(lanes: L, row: &[T]) -> <T::Total as Number>::Vector<L> {
+pub(super) fn load_end<L: Lanes, T: Factor>(lanes: L, row: &[T]) -> <T::Total as Number>::Vector<L> {
     let mut packed = [T::Total::default(); MAX_LANES];
     for (packed, elements) in packed.iter_mut().zip(row.chunks(T::DEPTH)) {
         let second = elements.get(1).copied().unwrap_or_default();
