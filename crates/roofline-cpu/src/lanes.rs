@@ -42,6 +42,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     type F: Copy;
     /// A vector of i32.
     type I: Copy;
+    /// One answer for each lane.
+    type M: Copy;
     /// `TILE_ROWS` values, kept in registers.
     type Tile<V: Copy>: Copy + AsRef<[V]> + AsMut<[V]>;
 
@@ -80,6 +82,28 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn round(self, v: Self::F) -> Self::F;
     /// v · 2ⁿ with one rounding, for normal v and integral |n| up to 250.
     fn scale(self, v: Self::F, n: Self::F) -> Self::F;
+    /// a · b + c rounded once, or so nearly that a split constant of 24 bits a part can rely on it.
+    #[inline(always)]
+    fn fused(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F {
+        self.mul_add(a, b, c)
+    }
+    /// 1 / v to one unit in the last place, for normal v whose reciprocal is normal.
+    #[inline(always)]
+    fn reciprocal(self, v: Self::F) -> Self::F {
+        self.div(self.splat(1.0), v)
+    }
+    /// Whether a < b; no where either is NaN.
+    fn less(self, a: Self::F, b: Self::F) -> Self::M;
+    /// `a` where the answer is yes, else `b`.
+    fn select(self, which: Self::M, a: Self::F, b: Self::F) -> Self::F;
+    /// Whether all answers are yes.
+    fn all(self, which: Self::M) -> bool;
+    /// The code of each number.
+    fn to_bits(self, v: Self::F) -> Self::I;
+    /// The number of each code.
+    fn of_bits(self, v: Self::I) -> Self::F;
+    /// Integers as numbers, rounded to nearest.
+    fn of_i32(self, v: Self::I) -> Self::F;
     /// The sum of all lanes.
     fn sum(self, v: Self::F) -> f32;
     /// The largest lane, for vectors without NaN.
@@ -102,6 +126,18 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn splat_i32(self, value: i32) -> Self::I;
     /// a + b, wrapping.
     fn add_i32(self, a: Self::I, b: Self::I) -> Self::I;
+    /// a - b, wrapping.
+    fn sub_i32(self, a: Self::I, b: Self::I) -> Self::I;
+    /// Bits that both have.
+    fn and_i32(self, a: Self::I, b: Self::I) -> Self::I;
+    /// Bits that either has.
+    fn or_i32(self, a: Self::I, b: Self::I) -> Self::I;
+    /// Bits that one has and the other has not.
+    fn xor_i32(self, a: Self::I, b: Self::I) -> Self::I;
+    /// Bits moved up by `count` < 32, zeros behind them.
+    fn shift_left(self, v: Self::I, count: i32) -> Self::I;
+    /// Bits moved down by `count` < 32, zeros before them.
+    fn shift_right(self, v: Self::I, count: i32) -> Self::I;
     /// Reads one vector.
     fn load_i32(self, x: &[i32]) -> Self::I;
     /// Writes one vector.

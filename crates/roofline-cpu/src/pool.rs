@@ -161,6 +161,23 @@ impl Pool {
         });
     }
 
+    /// `run_parts` of a slice: calls `work(offset, part)`, `offset` being the index of the part's first element.
+    pub fn run_parts_of<T: Send>(
+        &self,
+        data: &mut [T],
+        unit: usize,
+        least: usize,
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) {
+        let length = data.len();
+        let whole = Pieces::new(data, 1);
+        self.run_parts(length, unit, least, |part| {
+            // SAFETY: parts do not overlap, and each is handed out once.
+            let data = unsafe { whole.range(part.clone()) };
+            work(part.start, data);
+        });
+    }
+
     fn start(threads: usize, prepare: impl Fn(usize) + Send + Clone + 'static) -> Self {
         let others = threads.saturating_sub(1);
         let shared = Arc::new(Shared {
@@ -357,10 +374,17 @@ impl<'a, T> Pieces<'a, T> {
     unsafe fn get(&self, index: usize) -> &mut [T] {
         assert!(index < self.count());
         let from = index * self.length;
-        let length = self.length.min(self.total - from);
-        // SAFETY: from + length <= total, so the piece lies in the slice that
-        // `owner` borrows; pieces of different indices do not overlap.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(from), length) }
+        // SAFETY: pieces of different indices do not overlap.
+        unsafe { self.range(from..self.total.min(from + self.length)) }
+    }
+
+    /// # Safety
+    /// Ranges in use at the same time may not overlap.
+    #[expect(clippy::mut_from_ref, reason = "each element is handed out once")]
+    unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.total);
+        // SAFETY: the range lies in the slice that `owner` borrows.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 }
 

@@ -1,9 +1,9 @@
-//! A vector at a time. f64 has no lanes here: it is computed by the definition.
+//! Vectors, four lines at a time; large outputs go past the caches. f64 has no lanes here: it is computed by the definition.
 
 use super::plain;
-use crate::elementwise::{Formula, map_lanes};
+use crate::elementwise::{Formula, map_lanes, update_lanes};
 use crate::lanes::Lanes;
-use crate::{Cpu, Rows, Scalar};
+use crate::{Cpu, Pool, Rows, Scalar};
 
 /// z = a · x + y.
 ///
@@ -20,8 +20,15 @@ pub fn axpy<T: Scalar>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T], shape: Rows, a:
     }
 }
 
+/// z = a · x + z, likewise.
+pub fn axpy_in_place<T: Scalar>(cpu: &Cpu, x: &[T], z: &mut [T], shape: Rows, a: f64) {
+    if !update_lanes(Pool::alone(), cpu.isa, x, z, shape, Axpy(a as f32)) {
+        plain::axpy_in_place(cpu, x, z, shape, a);
+    }
+}
+
 #[derive(Clone, Copy)]
-struct Axpy(f32);
+pub(super) struct Axpy(pub(super) f32);
 
 impl Formula<2> for Axpy {
     #[inline(always)]

@@ -27,6 +27,7 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
+    Implementation::new("bmm", "auto", AUTO, batches!(matmul::matmul, f32 bf16 f16 i8)).vector().parallel(),
     Implementation::plain("bmm.nn", batches!(plain::matmul_nn, f32 bf16 f16 f64 i8)),
     Implementation::new("bmm.nn", "packed", PACKED, batches!(packed::matmul_nn, f32 bf16 f16 i8)).vector(),
     Implementation::new(
@@ -37,6 +38,9 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
+    Implementation::new("bmm.nn", "auto", AUTO, batches!(matmul::matmul_nn, f32 bf16 f16 i8))
+        .vector()
+        .parallel(),
     Implementation::plain("bmm.tn", batches!(plain::matmul_tn, f32 bf16 f16 f64 i8)),
     Implementation::new("bmm.tn", "turned", TURNED, batches!(matmul::matmul_tn, f32 bf16 f16 i8))
         .vector()
@@ -49,6 +53,7 @@ pub const LADDER: &[Implementation] = &[
 
 const PACKED: &str = "one product after the other, by packed panels and a register tile";
 const TURNED: &str = "each A turned once, and then as the other forms";
+const AUTO: &str = "one product after the other, by the rung that suits type, shape, processor and threads";
 const PARALLEL: &str = "one product after the other, each on all threads";
 
 fn prepare<'a, T: Datum, O: Datum>(

@@ -1,4 +1,4 @@
-//! A vector at a time. f64 has no lanes here: it is computed by the definition.
+//! Vectors, four lines at a time; large outputs go past the caches. f64 has no lanes here: it is computed by the definition.
 
 use super::plain;
 use crate::elementwise::{Formula, map_lanes};
@@ -21,7 +21,7 @@ pub fn div_scalar<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows, scala
 }
 
 #[derive(Clone, Copy)]
-struct DivScalar(f32);
+pub(super) struct DivScalar(pub(super) f32);
 
 impl Formula<1> for DivScalar {
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! A vector at a time, exponentials included. f64 has no lanes here: it is computed by the definition.
+//! Vectors, four lines at a time; large outputs go past the caches. f64 has no lanes here: it is computed by the definition.
 
 use super::plain;
 use crate::elementwise::{Formula, map_lanes};
@@ -21,11 +21,11 @@ pub fn exp<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 }
 
 #[derive(Clone, Copy)]
-struct Exp;
+pub(super) struct Exp;
 
 impl Formula<1> for Exp {
     #[inline(always)]
     fn of<L: Lanes>(self, lanes: L, [x]: [L::F; 1]) -> L::F {
-        crate::exp::exp(lanes, x)
+        crate::math::exp(lanes, x)
     }
 }

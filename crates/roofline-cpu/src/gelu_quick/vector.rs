@@ -1,9 +1,9 @@
-//! A vector at a time, exponentials included. f64 has no lanes here: it is computed by the definition.
+//! Vectors, four lines at a time; large outputs go past the caches. f64 has no lanes here: it is computed by the definition.
 
 use super::plain;
 use crate::elementwise::{Formula, map_lanes};
-use crate::exp::exp;
 use crate::lanes::Lanes;
+use crate::math::logistic;
 use crate::{Cpu, Rows, Scalar};
 
 /// y = x · sigmoid(1.702 · x).
@@ -22,11 +22,11 @@ pub fn gelu_quick<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 }
 
 #[derive(Clone, Copy)]
-struct GeluQuick;
+pub(super) struct GeluQuick;
 
 impl Formula<1> for GeluQuick {
     #[inline(always)]
     fn of<L: Lanes>(self, lanes: L, [x]: [L::F; 1]) -> L::F {
-        lanes.div(x, lanes.add(lanes.splat(1.0), exp(lanes, lanes.mul(lanes.splat(-1.702), x))))
+        lanes.mul(x, logistic(lanes, lanes.mul(lanes.splat(1.702), x)))
     }
 }

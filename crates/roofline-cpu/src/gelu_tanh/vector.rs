@@ -1,9 +1,9 @@
-//! A vector at a time, exponentials included. f64 has no lanes here: it is computed by the definition.
+//! Vectors, four lines at a time; large outputs go past the caches. f64 has no lanes here: it is computed by the definition.
 
 use super::plain;
 use crate::elementwise::{Formula, map_lanes};
-use crate::exp::exp;
 use crate::lanes::Lanes;
+use crate::math::logistic;
 use crate::{Cpu, Rows, Scalar};
 
 /// y = ½ · x · (1 + tanh(√(2/π) · (x + 0.044715 · x³))).
@@ -22,13 +22,13 @@ pub fn gelu_tanh<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 }
 
 #[derive(Clone, Copy)]
-struct GeluTanh;
+pub(super) struct GeluTanh;
 
 impl Formula<1> for GeluTanh {
     #[inline(always)]
     fn of<L: Lanes>(self, lanes: L, [x]: [L::F; 1]) -> L::F {
         // ½ · (1 + tanh u) is 1 / (1 + e⁻²ᵘ), which loses nothing where tanh u is nearly -1.
         let cubic = lanes.mul_add(lanes.mul(lanes.splat(0.044715), lanes.mul(x, x)), x, x);
-        lanes.div(x, lanes.add(lanes.splat(1.0), exp(lanes, lanes.mul(lanes.splat(-1.595_769), cubic))))
+        lanes.mul(x, logistic(lanes, lanes.mul(lanes.splat(1.595_769), cubic)))
     }
 }

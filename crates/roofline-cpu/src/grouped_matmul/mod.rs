@@ -32,6 +32,14 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
+    Implementation::new(
+        "grouped-matmul",
+        "auto",
+        "one group after the other, by the rung that suits type, shape, processor and threads",
+        groups!(matmul::matmul, f32 bf16 f16),
+    )
+    .vector()
+    .parallel(),
 ];
 
 fn prepare<'a, T: Datum, O: Datum>(

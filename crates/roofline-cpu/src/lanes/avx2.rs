@@ -81,6 +81,7 @@ impl Lanes for Avx2 {
 
     type F = __m256;
     type I = __m256i;
+    type M = __m256;
     type Tile<V: Copy> = [V; 6];
     type Square<V: Copy> = [V; LANES];
 
@@ -175,6 +176,36 @@ impl Lanes for Avx2 {
         self.mul(self.mul(v, self.floats(low)), self.floats(high))
     }
     #[inline(always)]
+    fn less(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(a, b) }
+    }
+    #[inline(always)]
+    fn select(self, which: __m256, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_blendv_ps(b, a, which) }
+    }
+    #[inline(always)]
+    fn all(self, which: __m256) -> bool {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_movemask_ps(which) == 0xff }
+    }
+    #[inline(always)]
+    fn to_bits(self, v: __m256) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_castps_si256(v) }
+    }
+    #[inline(always)]
+    fn of_bits(self, v: __m256i) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_castsi256_ps(v) }
+    }
+    #[inline(always)]
+    fn of_i32(self, v: __m256i) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_cvtepi32_ps(v) }
+    }
+    #[inline(always)]
     fn sum(self, v: __m256) -> f32 {
         // SAFETY: the token proves AVX2.
         unsafe {
@@ -234,6 +265,36 @@ impl Lanes for Avx2 {
     fn add_i32(self, a: __m256i, b: __m256i) -> __m256i {
         // SAFETY: the token proves AVX2.
         unsafe { _mm256_add_epi32(a, b) }
+    }
+    #[inline(always)]
+    fn sub_i32(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_sub_epi32(a, b) }
+    }
+    #[inline(always)]
+    fn and_i32(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_and_si256(a, b) }
+    }
+    #[inline(always)]
+    fn or_i32(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_or_si256(a, b) }
+    }
+    #[inline(always)]
+    fn xor_i32(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_xor_si256(a, b) }
+    }
+    #[inline(always)]
+    fn shift_left(self, v: __m256i, count: i32) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_sllv_epi32(v, _mm256_set1_epi32(count)) }
+    }
+    #[inline(always)]
+    fn shift_right(self, v: __m256i, count: i32) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_srlv_epi32(v, _mm256_set1_epi32(count)) }
     }
     #[inline(always)]
     fn load_i32(self, x: &[i32]) -> __m256i {

@@ -23,6 +23,7 @@ impl Lanes for Portable {
 
     type F = Floats;
     type I = Integers;
+    type M = [bool; LANES];
     type Tile<V: Copy> = [V; 4];
     type Square<V: Copy> = [V; LANES];
 
@@ -98,6 +99,35 @@ impl Lanes for Portable {
         })
     }
     #[inline(always)]
+    fn fused(self, a: Floats, b: Floats, c: Floats) -> Floats {
+        // A product of f32 is exact in f64.
+        std::array::from_fn(|lane| (f64::from(a[lane]) * f64::from(b[lane]) + f64::from(c[lane])) as f32)
+    }
+    #[inline(always)]
+    fn less(self, a: Floats, b: Floats) -> [bool; LANES] {
+        std::array::from_fn(|lane| a[lane] < b[lane])
+    }
+    #[inline(always)]
+    fn select(self, which: [bool; LANES], a: Floats, b: Floats) -> Floats {
+        std::array::from_fn(|lane| if which[lane] { a[lane] } else { b[lane] })
+    }
+    #[inline(always)]
+    fn all(self, which: [bool; LANES]) -> bool {
+        which == [true; LANES]
+    }
+    #[inline(always)]
+    fn to_bits(self, v: Floats) -> Integers {
+        v.map(|v| v.to_bits().cast_signed())
+    }
+    #[inline(always)]
+    fn of_bits(self, v: Integers) -> Floats {
+        v.map(|v| f32::from_bits(v.cast_unsigned()))
+    }
+    #[inline(always)]
+    fn of_i32(self, v: Integers) -> Floats {
+        v.map(|v| v as f32)
+    }
+    #[inline(always)]
     fn sum(self, v: Floats) -> f32 {
         ((v[0] + v[4]) + (v[1] + v[5])) + ((v[2] + v[6]) + (v[3] + v[7]))
     }
@@ -140,6 +170,30 @@ impl Lanes for Portable {
     #[inline(always)]
     fn add_i32(self, a: Integers, b: Integers) -> Integers {
         zip(a, b, i32::wrapping_add)
+    }
+    #[inline(always)]
+    fn sub_i32(self, a: Integers, b: Integers) -> Integers {
+        zip(a, b, i32::wrapping_sub)
+    }
+    #[inline(always)]
+    fn and_i32(self, a: Integers, b: Integers) -> Integers {
+        zip(a, b, |a, b| a & b)
+    }
+    #[inline(always)]
+    fn or_i32(self, a: Integers, b: Integers) -> Integers {
+        zip(a, b, |a, b| a | b)
+    }
+    #[inline(always)]
+    fn xor_i32(self, a: Integers, b: Integers) -> Integers {
+        zip(a, b, |a, b| a ^ b)
+    }
+    #[inline(always)]
+    fn shift_left(self, v: Integers, count: i32) -> Integers {
+        v.map(|v| v << count)
+    }
+    #[inline(always)]
+    fn shift_right(self, v: Integers, count: i32) -> Integers {
+        v.map(|v| (v.cast_unsigned() >> count).cast_signed())
     }
     #[inline(always)]
     fn load_i32(self, x: &[i32]) -> Integers {

@@ -1,4 +1,4 @@
-//! A vector at a time. f64 has no lanes here: it is computed by the definition.
+//! Vectors, four lines at a time; large outputs go past the caches. f64 has no lanes here: it is computed by the definition.
 
 use super::plain;
 use crate::elementwise::{Formula, map_lanes};
@@ -21,7 +21,7 @@ pub fn negate<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 }
 
 #[derive(Clone, Copy)]
-struct Negate;
+pub(super) struct Negate;
 
 impl Formula<1> for Negate {
     #[inline(always)]

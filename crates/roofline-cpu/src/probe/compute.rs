@@ -6,8 +6,8 @@
 //! one after the other, as they share the ports of a core. The accumulators are named in assembly,
 //! because a probe whose accumulators went through memory would measure that.
 
-use crate::exp::exp;
 use crate::lanes::Lanes;
+use crate::math::exp;
 use crate::{Cpu, Isa, Vectorize};
 use std::hint::black_box;
 

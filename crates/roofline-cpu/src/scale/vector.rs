@@ -1,4 +1,4 @@
-//! A vector at a time. f64 has no lanes here: it is computed by the definition.
+//! Vectors, four lines at a time; large outputs go past the caches. f64 has no lanes here: it is computed by the definition.
 
 use super::plain;
 use crate::elementwise::{Formula, map_lanes};
@@ -21,7 +21,7 @@ pub fn scale<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows, scalar: f6
 }
 
 #[derive(Clone, Copy)]
-struct Scale(f32);
+pub(super) struct Scale(pub(super) f32);
 
 impl Formula<1> for Scale {
     #[inline(always)]

@@ -1,9 +1,9 @@
-//! A vector at a time, exponentials included. f64 has no lanes here: it is computed by the definition.
+//! Vectors, four lines at a time; large outputs go past the caches. f64 has no lanes here: it is computed by the definition.
 
 use super::plain;
 use crate::elementwise::{Formula, map_lanes};
-use crate::exp::exp;
 use crate::lanes::Lanes;
+use crate::math::logistic;
 use crate::{Cpu, Rows, Scalar};
 
 /// y = 1 / (1 + e⁻ˣ).
@@ -22,12 +22,11 @@ pub fn sigmoid<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 }
 
 #[derive(Clone, Copy)]
-struct Sigmoid;
+pub(super) struct Sigmoid;
 
 impl Formula<1> for Sigmoid {
     #[inline(always)]
     fn of<L: Lanes>(self, lanes: L, [x]: [L::F; 1]) -> L::F {
-        let one = lanes.splat(1.0);
-        lanes.div(one, lanes.add(one, exp(lanes, lanes.sub(lanes.splat(0.0), x))))
+        logistic(lanes, x)
     }
 }

@@ -8,8 +8,8 @@
 
 use std::slice::{ChunksExact, ChunksExactMut};
 
-use crate::exp::exp;
 use crate::lanes::Lanes;
+use crate::math::exp;
 use crate::scratch::Scratch;
 use crate::{Cpu, Element, Rows, Vectorize, stream};
 

@@ -102,10 +102,10 @@ impl<T: Factor> Dots<'_, T> {
                     }
                 }
             }
-            for i in 0..M {
+            for (i, sums) in sums.into_iter().enumerate() {
                 let c = self.c.row(i);
-                for r in 0..R {
-                    c[(r * part + row).min(length - 1)] = T::round(T::Total::sum(lanes, sums[i][r]));
+                for (stream, sum) in sums.into_iter().enumerate() {
+                    c[(stream * part + row).min(length - 1)] = T::round(T::Total::sum(lanes, sum));
                 }
             }
         }

@@ -90,9 +90,9 @@ impl<T: Factor> Part<'_, T> {
         // Where the last pair has one row, its second is not there.
         let mut rows = [[none; 2]; P];
         for (step, rows) in rows.iter_mut().enumerate() {
-            for depth in 0..T::DEPTH {
+            for (depth, of_b) in rows.iter_mut().enumerate().take(T::DEPTH) {
                 let row = first + step * T::DEPTH + depth;
-                rows[depth] = b.get(row * n + cols.start..row * n + cols.end).unwrap_or(none);
+                *of_b = b.get(row * n + cols.start..row * n + cols.end).unwrap_or(none);
             }
         }
         let whole = if rows[P - 1][T::DEPTH - 1].len() == length { length / L::LANES * L::LANES } else { 0 };

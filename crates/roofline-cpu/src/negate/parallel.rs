@@ -1,0 +1,21 @@
+//! The vector loop on all threads, each on a part of its own.
+
+use super::plain;
+use super::vector::Negate;
+use crate::elementwise::map_parallel;
+use crate::{Cpu, Rows, Scalar};
+
+/// y = −x.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, negate::parallel::negate};
+///
+/// let mut y = [0.5f32; 3];
+/// negate(&Cpu::new(2), &[1.0, -2.0, 0.0], &mut y, Rows { rows: 1, cols: 3 });
+/// assert_eq!(y, [-1.0, 2.0, 0.0]);
+/// ```
+pub fn negate<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    if !map_parallel(cpu, [x], y, shape, Negate) {
+        plain::negate(cpu, x, y, shape);
+    }
+}
