@@ -9,6 +9,8 @@
 //! ones that touch exactly the elements of the slice they are given.
 
 mod portable;
+#[cfg(test)]
+mod tests;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
