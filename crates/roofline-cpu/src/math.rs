@@ -1,9 +1,9 @@
-//! Functions over lanes, right to 2 units in the last place for every f32 ([`logistic`] to 3).
+//! Functions over lanes, right to 2 units in the last place for every f32 (`logistic` to 3).
 //!
 //! Each is a file: how the argument is reduced, and a polynomial on what is left. The polynomials are the best of their
 //! degree in the largest relative error, found by weighted least squares on many points.
 //!
-//! [`tests`] tries some ten million arguments of each function on every level; with `EVERY_F32=1` in the environment
+//! `tests.rs` tries some ten million arguments of each function on every level; with `EVERY_F32=1` in the environment
 //! all 2³² of them.
 
 mod erf;

@@ -2,7 +2,7 @@
 //!
 //! Over the packed kernel: with a handful of rows an element of B meets a handful of products, so reading B is
 //! the limit and a packed copy would cost more than the product. A is small: it is widened once and stays in
-//! the nearest caches while B passes by. Rows of A beyond [`GROUP`] take another pass over B.
+//! the nearest caches while B passes by. Eight rows share a pass over B; more take another.
 
 mod dots;
 mod sums;
