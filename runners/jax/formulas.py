@@ -388,8 +388,6 @@ def dequantize_u8(q, s, z):
 for form, formula in {
     "quantize": quantize,
     "quantize.full": quantize_full,
-    "quantize-u8": quantize_u8,
-    "quantize-u8.tensor": quantize_u8_tensor,
     "quantize-fp8.e5m2": quantize_fp8_e5m2,
     "dequantize.fp8": dequantize,
     "dequantize.u8": dequantize_u8,
@@ -401,6 +399,8 @@ for form, formula in {
     "dequantize dequantize.tensor": dequantize,
 }.items():
     offer(form, formula, ["f32", "f16", "bf16"])
+offer("quantize-u8", quantize_u8, ["f32"])
+offer("quantize-u8.tensor", quantize_u8_tensor, ["f32"])
 for form, quantizer in {"": quantize, ".fp8": quantize_fp8}.items():
     formula = partial(add_rms_norm_quantize, quantizer)
     offer(f"add-rms-norm-quantize{form}", formula, ["f32", "f16", "bf16"], params=["eps"])

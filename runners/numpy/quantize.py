@@ -42,7 +42,7 @@ def quantized(job: Job, x: np.ndarray, q: np.ndarray, s: np.ndarray):
     return run
 
 
-@offer("rint", "quantize-u8 quantize-u8.tensor", ["f32", "f16"])
+@offer("rint", "quantize-u8 quantize-u8.tensor", ["f32"])
 def quantize_u8(job: Job):
     """numpy.max and numpy.min with zero among the elements, a quotient, numpy.rint."""
     x, q, s, z = job.arrays()

@@ -141,7 +141,7 @@ for operation, function in {
         runner.implementation(
             f"torch/{way}",
             operation=operation,
-            dtypes=TYPES,
+            dtypes=["f32"] if operation.startswith("quantize-u8") else TYPES,
             about=about,
             parallel=True,
             devices=ANYWHERE,

@@ -67,7 +67,7 @@ pub const OPERATION: Operation = Operation {
         },
         Mutant {
             of: |case| case.variant == "full",
-            ..mutant("the lowest code left out", Fill::Normal, |all, output, wanted| {
+            ..mutant("the lowest code left out", Fill::Integers, |all, output, wanted| {
                 quantized(
                     all,
                     output,

@@ -1,9 +1,8 @@
-//! `quantize-u8`: codes in u8, a scale and a code of zero for each row (`quantize-u8.tensor`: for all), ties to even. bf16 and
-//! f16 are divided in f32.
+//! `quantize-u8`: codes in u8, a scale and a code of zero for each row (`quantize-u8.tensor`: for all), ties to even.
 
 pub mod plain;
 
-use crate::bind::{lanes, rows};
+use crate::bind::{kernel, rows};
 use crate::catalog::{Implementation, Launch};
 use crate::quantize::Shared;
 use crate::{Args, Mismatch, Scalar};
@@ -11,8 +10,8 @@ pub use plain::quantize_u8;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("quantize-u8", lanes!(prepare, Shared::Row)),
-    Implementation::plain("quantize-u8.tensor", lanes!(prepare, Shared::All)),
+    Implementation::plain("quantize-u8", &[kernel!(f32, prepare, Shared::Row)]),
+    Implementation::plain("quantize-u8.tensor", &[kernel!(f32, prepare, Shared::All)]),
 ];
 
 fn prepare<'a, T: Scalar<Wide = f32>>(mut args: Args<'a>, shared: Shared) -> Result<Launch<'a>, Mismatch> {
