@@ -11,6 +11,14 @@ const SOFTMAX: &str = include_str!("../fixtures/softmax-by-rows.c");
 const SMOKE: Duration = Duration::from_secs(60);
 const COMMIT: &str = "git -c user.name=A -c user.email=a@example.org commit -q -a -m two";
 
+/// How many would like a core, for each that there is: whoever shares a machine waits that much longer.
+fn crowding() -> f64 {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = load.split(' ').next().and_then(|load| load.parse().ok()).unwrap_or(0.0);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (load / cores as f64).max(1.0)
+}
+
 /// A repository with a softmax, the page's workflow as steps, and stand-ins for what only a runner of CI has.
 struct Ci {
     scene: Scene,
@@ -119,7 +127,7 @@ fn the_hook_holds_a_commit_within_a_minute() {
     let stopped = ci.shell(CASE, COMMIT).exits(1);
     assert!(stopped.stderr.contains("slower: "), "{}", stopped.stderr);
     let took = start.elapsed();
-    assert!(took < SMOKE, "{took:?}");
+    assert!(took < SMOKE.mul_f64(crowding()), "{took:?}");
     ci.build("-O3 -march=native");
     ci.scene.write("mine.c", &format!("{SOFTMAX}/* as it was */\n"));
     ci.shell(CASE, COMMIT).exits(0);

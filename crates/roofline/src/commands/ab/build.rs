@@ -86,7 +86,9 @@ impl Builder {
 
     fn by_command(&self, line: &str, artefacts: &[PathBuf], at: &Path, word: &str) -> Result<Made, Problem> {
         let mut command = Command::new("sh");
-        let status = forget_repository(&mut command).args(["-c", line]).current_dir(at).status();
+        // Standard output is for the result: what a build says is no part of it.
+        command.args(["-c", line]).current_dir(at).stdout(io::stderr());
+        let status = forget_repository(&mut command).status();
         check(status, line, word)?;
         let mut runners = Vec::new();
         for path in artefacts {
