@@ -104,16 +104,19 @@ pub fn study(
     Ok(counts)
 }
 
+/// Widths of the columns.
+const NAME: usize = 62;
+const CASE: usize = 66;
+
 fn line(count: &Count) -> String {
     let found = count.tried - count.through.len() as u64;
     let (implementation, case) = count.bug;
-    format!("{implementation:<36} {case:<36} {found} of {}", count.tried)
+    format!("{implementation:<NAME$} {case:<CASE$} {found} of {}", count.tried)
 }
 
 /// The study as a table, and below it what got through.
 pub fn describe(counts: &[Count]) -> String {
-    let mut text =
-        String::from("bug                                  case                                 found\n");
+    let mut text = format!("{:<NAME$} {:<CASE$} found\n", "bug", "case");
     for count in counts {
         text += &line(count);
         text.push('\n');
