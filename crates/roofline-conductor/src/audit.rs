@@ -86,11 +86,19 @@ pub fn threads_at_work(spent: &[Duration], wall: Duration) -> u32 {
 
 /// Whether a thread of a process runs, or would if it had a core.
 pub fn is_runnable(pid: i32) -> bool {
-    tasks(pid).any(|task| {
-        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-        // The state follows the name, which may hold anything.
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
-    })
+    tasks(pid).any(|task| is_in(&task, &['R']))
+}
+
+/// Whether no thread of a process goes on: all have been stopped, or have ended.
+pub fn is_stopped(pid: i32) -> bool {
+    tasks(pid).all(|task| is_in(&task, &['T', 't', 'Z', 'X']))
+}
+
+/// Whether a thread is in one of some states.
+fn is_in(task: &DirEntry, states: &[char]) -> bool {
+    let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+    // The state follows the name, which may hold anything.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(states))
 }
 
 /// Memory that a process holds for itself, in bytes: what it and its children allocated, and what it shares or keeps
@@ -297,7 +305,7 @@ mod tests {
         }
         assert_ne!(x, 0);
         assert!(spent() >= Duration::from_millis(5), "{:?}", spent());
-        assert!(is_runnable(me) && !is_runnable(-1));
+        assert!(is_runnable(me) && !is_runnable(-1) && !is_stopped(me) && is_stopped(-1));
         assert!(own_memory(me, u64::MAX).unwrap() > 0 && own_memory(-1, 0).is_none());
         assert!(peak_memory(me).unwrap() > 0);
         assert!(switches(me).is_some() && switches(-1).is_none());

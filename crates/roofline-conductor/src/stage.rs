@@ -1,6 +1,6 @@
 //! What all rows of a run share: the keeper, the runner processes, the options, the secrets.
 
-use crate::audit::Waiting;
+use crate::audit::{self, Waiting};
 use crate::checks::{Check, Checks};
 use crate::clocks::Habits;
 use crate::device::{self, Owner, Process};
@@ -25,7 +25,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a run is conducted.
 #[derive(Clone, Debug)]
@@ -235,6 +235,12 @@ impl<'a> Stage<'a> {
         for pid in self.others(seat).filter_map(|(_, session)| Pid::from_raw(session.pid)) {
             let _ = kill_process(pid, signal);
         }
+        // One of its threads has to run before the others stop, and on a busy machine that takes its time.
+        let deadline = Instant::now() + LONGEST_STOP;
+        let is_stopped = || self.others(seat).all(|(_, session)| audit::is_stopped(session.pid));
+        while stop && !is_stopped() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_micros(50));
+        }
     }
 
     fn others(&self, seat: &Seat) -> impl Iterator<Item = (&Seat, &Session)> {
@@ -280,6 +286,9 @@ impl Drop for Stage<'_> {
         }
     }
 }
+
+/// How long processes are waited for that were told to stop.
+const LONGEST_STOP: Duration = Duration::from_secs(1);
 
 /// How often the conductor works beside a runner with which it shares a core.
 const SHARED_TICK: Duration = Duration::from_micros(200);
