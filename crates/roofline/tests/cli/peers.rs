@@ -128,6 +128,25 @@ fn python_peers() {
     }
 }
 
+/// Where a processor has tiles, torch multiplies bf16 by them and lets what is not finite reach other rows.
+#[test]
+fn torch_s_products_in_tiles_have_a_row_with_their_condition() {
+    let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    if !flags.split_whitespace().any(|flag| flag == "amx_tile") {
+        return say("skipped: the processor has no AMX tiles");
+    }
+    let Some(python) = python_with("torch") else {
+        return say("skipped: no torch; `cargo xtask peers` brings it");
+    };
+    let scene = Scene::away();
+    scene.call_with_store(&format!("runners install torch --python {}", python.display())).exits(0);
+    scene.call_with_store("check matmul/bf16/m=64,n=96,k=128 -i torch/eager").exits(0);
+    let rows = scene.records();
+    let row = rows.iter().find(|row| row.implementation == "torch/eager").expect("a row of torch");
+    assert_eq!(row.status, Status::Ok, "{}", row.why);
+    assert_eq!(row.provenance.notes["requires"], "finite");
+}
+
 #[test]
 fn torch_is_paired_with_the_house_at_one_thread_and_at_two() {
     let Some(python) = python_with("torch") else {
