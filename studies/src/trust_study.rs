@@ -36,8 +36,22 @@ const LIES: &[&str] = &[
     "puts-work-off",
     "works-in-the-copy",
     "remembers-rows",
+    "remembers-products",
     "remembers-without-a-pause",
 ];
+/// Those that compute all the same, put off or where content is new: a time is no lie if it is that of the honest kernel.
+/// Whoever reports less than it took lies, whatever the size.
+const MAY_BE_HONEST: &[&str] = &[
+    "puts-work-off",
+    "works-in-the-copy",
+    "remembers-rows",
+    "remembers-products",
+    "remembers-without-a-pause",
+];
+
+/// What the honest rows of a page are to be: so many, of these runners, half of them beside another load.
+const WANTED: usize = 1000;
+const RUNNERS: &[&str] = &["cpu", "numpy", "torch", "onnxruntime", "jax", "c-peers"];
 
 /// One row: a line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,6 +62,8 @@ pub struct Line {
     pub loaded: bool,
     pub case: String,
     pub implementation: String,
+    #[serde(default)]
+    pub runner: String,
     /// The runner's version; none for lies.
     pub version: String,
     pub status: String,
@@ -75,6 +91,7 @@ impl Line {
             loaded,
             case: record.case.clone(),
             implementation: record.implementation.clone(),
+            runner: record.provenance.runner.clone(),
             version: record.provenance.runner_version.clone(),
             status: record.status.name().to_owned(),
             why: record.why.clone(),
@@ -85,6 +102,15 @@ impl Line {
 
     fn is_lie(&self) -> bool {
         self.implementation.starts_with("saboteur/")
+    }
+
+    /// Whether a lie has no time, or an honest one. What was refused was not tried.
+    fn is_caught(&self) -> bool {
+        match self.status.as_str() {
+            "suspect" | "wrong" => true,
+            "ok" => !self.why.is_empty(),
+            _ => false,
+        }
     }
 }
 
@@ -172,8 +198,8 @@ fn try_lies(
                 let find = |name: &str| records.iter().find(|record| record.implementation == name);
                 let (Some(honest), Some(lie)) = (find("saboteur/honest"), find(&name)) else { continue };
                 let mut line = Line::new(&journal.revision, loaded, lie);
-                // A time is no lie if it is that of the honest kernel beside it.
-                let times = lie.median().zip(honest.median());
+                let may_be = MAY_BE_HONEST.iter().any(|one| name.ends_with(&format!("/{one}")));
+                let times = lie.median().zip(honest.median()).filter(|_| may_be);
                 if let Some((own, _)) = times.filter(|(own, honest)| own.0 >= HONEST * honest.0) {
                     line.why = format!("{own}, as the honest kernel");
                 }
@@ -271,12 +297,15 @@ fn describe(lines: &[Line]) -> (String, bool) {
     for line in all.iter().filter(|line| line.status != "ok") {
         text += &format!("- {}@{}: {}: {}\n", line.case, line.implementation, line.status, line.why);
     }
+    for goal in missing(&all) {
+        text += &format!("- not reached yet: {goal}\n");
+    }
     let mut is_well = wrong == 0 && suspect as f64 <= (MOST_SUSPECT * all.len() as f64).max(1.0);
     let mut kinds: BTreeMap<(&str, &str, bool), (u32, u32)> = BTreeMap::new();
     for line in &lies {
         let (tried, caught) = kinds.entry((&line.implementation, &line.case, line.loaded)).or_default();
         *tried += 1;
-        *caught += u32::from(line.status != "ok" || !line.why.is_empty());
+        *caught += u32::from(line.is_caught());
     }
     if !kinds.is_empty() {
         text += "\n## Lies\n\n| lie | case | load | tried | no time, or an honest one |\n|---|---|---|---:|---:|\n";
@@ -287,6 +316,31 @@ fn describe(lines: &[Line]) -> (String, bool) {
         is_well &= f64::from(caught) >= LEAST_CAUGHT * f64::from(tried);
     }
     (text, is_well)
+}
+
+/// What the honest rows do not show yet.
+fn missing(rows: &[&Line]) -> Vec<String> {
+    let mut missing = Vec::new();
+    if rows.len() < WANTED {
+        missing.push(format!("{WANTED} rows; there are {}", rows.len()));
+    }
+    let absent: Vec<&str> =
+        RUNNERS.iter().copied().filter(|runner| rows.iter().all(|line| line.runner != *runner)).collect();
+    if !absent.is_empty() {
+        missing.push(format!("rows of {}", absent.join(", ")));
+    }
+    let loaded = rows.iter().filter(|line| line.loaded).count();
+    if 2 * loaded < rows.len() {
+        missing.push(format!("half of the rows beside another load; there are {loaded}"));
+    }
+    // A library that has been seen to start and join threads as it goes.
+    let on_two = |line: &&Line| {
+        line.runner == "jax" && line.case.starts_with("rms-norm/") && line.case.contains("/threads=2")
+    };
+    if !rows.iter().any(on_two) {
+        missing.push("jax's rms-norm on two threads".to_owned());
+    }
+    missing
 }
 
 #[cfg(test)]
@@ -300,6 +354,7 @@ mod tests {
             loaded: false,
             case: "add/f32/rows=1,cols=1".to_owned(),
             implementation: implementation.to_owned(),
+            runner: implementation.split('/').next().unwrap_or_default().to_owned(),
             version: "1".to_owned(),
             status: status.to_owned(),
             why: String::new(),
@@ -314,6 +369,26 @@ mod tests {
         assert!(!describe(&[line("numpy/ufunc", "wrong")]).1);
         assert!(describe(&[line("saboteur/x", "suspect")]).1);
         assert!(!describe(&[line("saboteur/x", "ok")]).1);
+        let why = |status| Line { why: "too large".to_owned(), ..line("saboteur/x", status) };
+        assert!(!describe(&[why("refused")]).1, "what is refused was not caught");
+        assert!(describe(&[why("ok")]).1, "it has the time of the honest kernel");
+    }
+
+    #[test]
+    fn a_page_says_what_it_does_not_show_yet() {
+        let (page, is_well) = describe(&[line("cpu/vector", "ok")]);
+        assert!(is_well);
+        for goal in ["1000 rows; there are 1", "rows of numpy, torch", "half of the rows", "jax's rms-norm"] {
+            assert!(page.contains(goal), "{goal}: {page}");
+        }
+        let row = |at: usize| Line {
+            loaded: at % 2 == 0,
+            runner: RUNNERS[at % RUNNERS.len()].to_owned(),
+            case: "rms-norm/f32/rows=8,cols=8/threads=2".to_owned(),
+            ..line("any/kernel", "ok")
+        };
+        let rows: Vec<Line> = (0..WANTED).map(row).collect();
+        assert!(!describe(&rows).0.contains("not reached"));
     }
 
     #[test]

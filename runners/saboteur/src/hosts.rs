@@ -3,6 +3,7 @@
 use crate::deceit::is_proof;
 use crate::honest::{Problem, dot};
 use crate::honest_rows::honest;
+use crate::knowing::spin;
 use crate::suspect::{claims, honest_times, scale, spin_while};
 use roofline_runner::{Input, Job, Kernel, Ready, Refusal, failed};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,7 +71,7 @@ pub(crate) fn writes_while_others_sit(job: &mut Job) -> Prepared {
                 problem.output.iter_mut().step_by(5).for_each(|element| *element = 7.0);
             }
             drop(problem);
-            thread::sleep(Duration::from_micros(20));
+            spin(Duration::from_micros(20));
         }
     };
     thread::Builder::new().spawn(work).map_err(|error| failed(format!("no thread: {error}")))?;

@@ -69,7 +69,7 @@ pub(crate) fn pads_short_visits(job: &mut Job) -> Prepared {
     })
 }
 
-fn spin(time: Duration) {
+pub(crate) fn spin(time: Duration) {
     let start = Instant::now();
     while start.elapsed() < time {
         std::hint::spin_loop();

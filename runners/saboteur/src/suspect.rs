@@ -21,6 +21,11 @@ pub(crate) fn tenths_of_times(job: &mut Job) -> Prepared {
     claims(job, |problem, visit| scale(honest_times(problem, visit), 0.1))
 }
 
+/// C2 7 to 12, suspect: faster than the limit, and slower than what no hardware does.
+pub(crate) fn fiftieths_of_times(job: &mut Job) -> Prepared {
+    claims(job, |problem, visit| scale(honest_times(problem, visit), 0.02))
+}
+
 /// C2 7 and 24, suspect.
 pub(crate) fn stopped_clock(job: &mut Job) -> Prepared {
     claims(job, |problem, visit| vec![1.0; honest_times(problem, visit).len()])

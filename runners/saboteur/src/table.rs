@@ -236,6 +236,7 @@ pub(crate) const ROWS: &[Row] = rows! {
     Suspect Kernel suspect {
         halves_times            [WORK, NANOSECONDS] "C2 7 8 9 11 12" "reports half of its times";
         tenths_of_times         [WORK] "C2 7 8 9 11 12" "reports a tenth of its times";
+        fiftieths_of_times      [WORK] "C2 7 8 9 11 12" "reports a fiftieth of its times";
         stopped_clock           [SOFTMAX, NANOSECONDS] "C2 7 24" "reports one nanosecond for every sample";
         times_one_of_many       [SHORT] "C2 21" "reports the time of one launch of a batch";
         more_threads            [WORK] "" "leaves its cores and works on two threads";
