@@ -51,7 +51,8 @@ def tensors(job: Job) -> list[torch.Tensor]:
     if job.device == "cpu":
         return shared
     if job.tensors[0].is_on_device:
-        job.elsewhere(lambda: None, lambda _: torch.cuda.synchronize(job.device), lambda _: None, Queue(job).timed)
+        wait = lambda _: torch.cuda.synchronize(job.device)  # noqa: E731
+        job.elsewhere(lambda: None, wait, wait, Queue(job).timed, in_place=True)
         return shared
     copies = [tensor.to(job.device) for tensor in shared]
     inputs = len(job.inputs)
@@ -76,6 +77,8 @@ def fresh(job: Job) -> list[torch.Tensor]:
     def fetch(results):
         for output, result in zip(outputs, results if isinstance(results, tuple) else (results,)):
             output.copy_(result.reshape(output.shape))
+        if job.device != "cpu":
+            torch.cuda.synchronize(job.device)  # A copy on the device is not waited for otherwise.
 
     elsewhere = job.transfers
     if elsewhere:
@@ -112,6 +115,7 @@ class Queue:
     """
 
     LARGEST_GRAPH = 2000
+    MOST_GRAPHS = 8  # Visits of several lengths take turns.
     CYCLES_A_NANOSECOND = 2  # Rather too many: who sleeps too long only waits.
     LONGEST_SLEEP = 20_000_000
 
@@ -146,7 +150,8 @@ class Queue:
         if count < 2 or count > self.LARGEST_GRAPH or self._graphs is None:
             return None, None, None
         if count not in self._graphs:
-            self._graphs.clear()
+            if len(self._graphs) >= self.MOST_GRAPHS:
+                self._graphs.clear()
             restart = getattr(call, "again", lambda: None)
             graph = torch.cuda.CUDAGraph()
             try:

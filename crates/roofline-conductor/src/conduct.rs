@@ -191,6 +191,11 @@ impl Run<'_> {
                 .filter(|lane| lane.is_live())
                 .for_each(|lane| lane.fail(&mut self.stage, failure.clone()));
         }
+        if let Some(owner) = self.stage.owner(planned.case.device).ok().flatten() {
+            let facts = owner.borrow().facts.clone();
+            let text = format!("{}, {}, {}", facts.name, facts.uuid, facts.driver);
+            lanes.iter_mut().for_each(|lane| drop(lane.notes.insert("device".to_owned(), text.clone())));
+        }
         if lanes.iter().any(Lane::is_live) {
             let stage = &mut self.stage;
             gate::pass(stage, &planned.case, &mut lanes, &|_| true)?;

@@ -89,15 +89,6 @@ const CACHES: usize = 3;
 const MOST_SETS: usize = 256;
 const SHARE_OF_MEMORY: u64 = 4;
 
-/// The lock that a run on these devices takes: runs on different ones do not disturb each other.
-pub fn lock_name(devices: impl Iterator<Item = Device>) -> Vec<String> {
-    let mut names: Vec<String> =
-        devices.filter(|device| *device != Device::Cpu).map(|device| device.to_string()).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,11 +106,5 @@ mod tests {
         let case: Case = "add/f32/rows=1024,cols=1024/cache=cold/device=cuda:0".parse().unwrap();
         assert_eq!(super::sets(&case, Some(&small)), 1, "what does not fit is not asked for");
         assert_eq!(super::sets(&case, None), 1);
-    }
-
-    #[test]
-    fn every_device_but_the_processor_has_a_lock_of_its_own() {
-        let devices = [Device::Cuda(1), Device::Cpu, Device::Cuda(0), Device::Cuda(1)];
-        assert_eq!(lock_name(devices.into_iter()), ["cuda:0", "cuda:1"]);
     }
 }

@@ -8,6 +8,7 @@
 //! waiting process is connected to the holder's socket, and so wakes when that is gone.
 
 use crate::sys::signals;
+use roofline_core::case::Device;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with, sockopt};
 use std::io;
@@ -34,21 +35,23 @@ pub struct Lock {
     _socket: UnixListener,
 }
 
-/// Takes the machine's lock. `waiting` is told who holds it, once and then every minute.
+/// Takes the lock of the machine's processor or of another device. `waiting` is told who holds it, once and then every minute.
 ///
 /// After `patience` it is an error of the kind `TimedOut`, after an interrupt of the kind `Interrupted`.
-pub fn take(patience: Option<Duration>, waiting: impl FnMut(&str)) -> io::Result<Lock> {
-    take_name(&name(), patience, waiting)
+pub fn take(device: Device, patience: Option<Duration>, waiting: impl FnMut(&str)) -> io::Result<Lock> {
+    take_name(&name(device), patience, waiting)
 }
 
 /// Takes the machine's lock if it is free; else what is known of the holder.
 pub fn try_take() -> io::Result<Result<Lock, String>> {
-    let name = name();
+    let name = name(Device::Cpu);
     Ok(bind(&name)?.ok_or_else(|| holder(&name)))
 }
 
-fn name() -> String {
-    std::env::var(VARIABLE).unwrap_or_else(|_| NAME.to_owned())
+/// Every device has a lock of its own: runs on different ones do not wait for each other.
+fn name(device: Device) -> String {
+    let name = std::env::var(VARIABLE).unwrap_or_else(|_| NAME.to_owned());
+    if device == Device::Cpu { name } else { format!("{name}-{device}") }
 }
 
 fn take_name(name: &str, patience: Option<Duration>, waiting: impl FnMut(&str)) -> io::Result<Lock> {

@@ -8,11 +8,12 @@ use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::Plan;
 use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
+use roofline_core::case::Device;
 use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
 use roofline_core::verdict;
 use roofline_store::{Store, StoreError};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -65,11 +66,14 @@ pub enum Unbegun {
 }
 
 impl Request<'_> {
-    /// Takes the machine's lock, conducts the plans, and stores records as they come.
+    /// Takes the locks of the plans' devices, conducts the plans, and stores records as they come.
     pub fn run(self) -> Result<Outcome, Unbegun> {
         let store = Store::open(self.store)?;
         signals::catch_interrupts();
-        let _lock = lock(self.ask.wait)?;
+        let cases = self.planned.plans.iter().flat_map(|plan| &plan.cases);
+        let devices: BTreeSet<Device> = cases.map(|planned| planned.case.device).collect();
+        let _locks: Vec<Lock> =
+            devices.into_iter().map(|device| lock(device, self.ask.wait)).collect::<Result<_, _>>()?;
         let Past { run, records, turns } = match self.past {
             Some(past) => past,
             None => {
@@ -137,12 +141,12 @@ fn sort(plans: &[Plan], records: &mut [Record]) {
     records.sort_by_cached_key(|record| cases.iter().position(|case| *case == record.case));
 }
 
-/// The machine's lock; who has to wait for it is told.
-fn lock(patience: Option<Duration>) -> Result<Lock, Unbegun> {
+/// A device's lock; who has to wait for it is told.
+fn lock(device: Device, patience: Option<Duration>) -> Result<Lock, Unbegun> {
     let waiting = |holder: &str| {
         terminal::tell(&format!("another run is going on ({holder}); waiting for it to end"));
     };
-    lock::take(patience, waiting).map_err(|error| match error.kind() {
+    lock::take(device, patience, waiting).map_err(|error| match error.kind() {
         io::ErrorKind::Interrupted => Unbegun::Interrupted,
         io::ErrorKind::TimedOut => Unbegun::Busy(error),
         _ => Unbegun::Lock(error),

@@ -132,6 +132,8 @@ class Transfers:
     fetch: Callable[[Any], Any]
     # Runs a batch of launches, and says how long the device took, in nanoseconds, and what they returned.
     timed: Callable[[Callable[[], Any], int], tuple[float, Any]] | None = None
+    # Whether launches write into the given memory itself, so that nothing is fetched.
+    in_place: bool = False
 
 
 class Job:
@@ -169,15 +171,17 @@ class Job:
         wait: Callable[[Any], Any],
         fetch: Callable[[Any], Any],
         timed: Callable[[Callable[[], Any], int], tuple[float, Any]] | None = None,
+        in_place: bool = False,
     ) -> None:
         """Says that the tensors to compute with are on the job's device.
 
         Off the clock, `bring()` copies the inputs there before launches, and `fetch(result)` copies the
         outputs back after a sample, or returns what is to be copied. On the clock, `wait(result)` ends a
         sample: it returns when the device has finished. `result` is what the last launch returned. `timed(call, count)`
-        launches, waits and says what the device's own clock says, where it has one.
+        launches, waits and says what the device's own clock says, where it has one. With `in_place` launches write into
+        the given memory, and nothing is fetched.
         """
-        self.transfers = Transfers(bring, wait, fetch, timed)
+        self.transfers = Transfers(bring, wait, fetch, timed, in_place)
 
     @property
     def inputs(self) -> list[Tensor]:

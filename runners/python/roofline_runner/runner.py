@@ -235,7 +235,8 @@ class Runner:
                 f"{place_of(implementation.prepare)}: on {job.device}, `{implementation.name}` must say by "
                 "`job.elsewhere` how tensors get there and back"
             )
-        fresh = implementation.output == "fresh" or job.transfers is not None
+        is_copied = job.transfers is not None and not job.transfers.in_place
+        fresh = implementation.output == "fresh" or is_copied
         if fresh and job.restore is not None:
             raise Unsupported(f"`{implementation.name}` does not work in place")
         self._call, self._job, self._jobs, self._fresh = call, job, jobs, fresh
@@ -314,6 +315,8 @@ class Runner:
             self._bring()
             self._floats.remember()
             result = launch(call, count, self._restore())
+            if count and self._job.transfers:
+                self._job.transfers.wait(result)
             changed = self._floats.restore()
             if count:
                 self._keep(result)

@@ -16,9 +16,9 @@ mod tile_packing;
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 pub mod amx;
-pub mod mixed;
 pub mod few_rows;
 pub mod few_rows_parallel;
+pub mod mixed;
 pub mod narrow;
 pub mod packed;
 pub mod packed_parallel;

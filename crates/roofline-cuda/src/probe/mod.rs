@@ -33,7 +33,8 @@ pub struct Way {
 /// Most inputs that [`traffic`] reads.
 pub const MOST_INPUTS: usize = 4;
 
-/// Reads every input and writes the output, in whole packs of sixteen bytes; what is left of a pack is left out.
+/// Reads every input and writes the output, in whole packs of sixteen bytes; of inputs, what is left of a pack
+/// is left out.
 pub fn traffic(
     stream: &Stream,
     inputs: &[DeviceSlice<'_, u8>],
@@ -49,10 +50,7 @@ pub fn traffic(
     }
     let packs = |bytes: usize| Argument::I64((bytes / 16) as i64);
     let longest = inputs.iter().map(DeviceSlice::len).chain([y.len()]).max().unwrap_or(0) / 16;
-    if longest == 0 {
-        return Ok(());
-    }
-    let tiles = longest.div_ceil(way.tile.threads as usize * way.tile.packs as usize);
+    let tiles = longest.max(1).div_ceil(way.tile.threads as usize * way.tile.packs as usize);
     let most = if way.walks { RESIDENT * stream.device().info().multiprocessors } else { usize::MAX };
     let geometry = Geometry::line(blocks("tiles of one launch", tiles.min(most))?, way.tile.threads);
     let mut arguments = Vec::new();
@@ -61,7 +59,8 @@ pub fn traffic(
             inputs.get(number).map_or((y.address(), 0), |input| (input.address(), input.len()));
         arguments.extend([Argument::Address(address), packs(bytes)]);
     }
-    arguments.extend([Argument::Address(y.address()), packs(y.len()), Argument::I64(longest as i64)]);
+    let (longest, tail) = (Argument::I64(longest as i64), Argument::I64((y.len() % 16) as i64));
+    arguments.extend([Argument::Address(y.address()), packs(y.len()), longest, tail]);
     let kernel = stream.device().kernel(&TRAFFIC, &Variant::bare(&way.tile.constants()))?;
     kernel.launch(stream, &geometry, &arguments)
 }

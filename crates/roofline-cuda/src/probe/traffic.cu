@@ -15,7 +15,7 @@ __device__ __forceinline__ void add(Pack &sum, const Pack &more) {
 extern "C" __global__ void __launch_bounds__(THREADS)
     probe_traffic(const Pack *__restrict__ a, i64 of_a, const Pack *__restrict__ b, i64 of_b,
                   const Pack *__restrict__ c, i64 of_c, const Pack *__restrict__ d, i64 of_d, Pack *__restrict__ y,
-                  i64 of_y, i64 longest) {
+                  i64 of_y, i64 longest, i64 tail) {
     u32 left = 0;
     i64 stride = (i64)gridDim.x * (THREADS * PACKS);
     for (i64 tile = (i64)blockIdx.x * (THREADS * PACKS) + threadIdx.x; tile < longest; tile += stride) {
@@ -35,6 +35,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             else left |= sum[p].word[0] & sum[p].word[1] & sum[p].word[2] & sum[p].word[3];
         }
     }
+    // What is left of the output is less than a pack.
+    if (blockIdx.x == 0 && threadIdx.x < tail) ((unsigned char *)(y + of_y))[threadIdx.x] = 0;
     // Inputs of noise have no pack of ones alone but by a chance of 2 to the minus 128.
     if (left == 0xffffffffu && of_y > 0) y[0].word[0] = left;
 }

@@ -8,13 +8,15 @@ use std::time::Instant;
 
 /// Batches up to this are recorded as a graph; what is longer hides what asking takes behind its own work.
 const LARGEST_GRAPH: u32 = 4096;
+const MOST_GRAPHS: usize = 8;
 /// Launches that say what asking for one takes.
 const ASKED: usize = 16;
 
 /// A case at work: launch number n of a sample is on set n mod the number of sets.
 pub(super) struct Queue {
     // Dropped in this order: what is recorded goes before the tensors that it works on.
-    graph: Option<(u32, Graph)>,
+    /// By the number of launches: visits of several lengths take turns.
+    graphs: BTreeMap<u32, Graph>,
     sets: Vec<Launch>,
     events: [Event; 2],
     stream: Arc<Stream>,
@@ -34,7 +36,7 @@ impl Queue {
         let event = || Event::new(stream.device());
         let events = [event()?, event()?];
         let stream = stream.clone();
-        let mut queue = Queue { graph: None, sets, events, stream, host: 0.0, _memory: memory };
+        let mut queue = Queue { graphs: BTreeMap::new(), sets, events, stream, host: 0.0, _memory: memory };
         let sets = queue.sets.len() as u32;
         queue.launch(sets)?;
         let mut times = Vec::new();
@@ -63,20 +65,23 @@ impl Queue {
     /// Launches that are not timed, then samples between events: by graph, so that the host keeps up.
     pub(super) fn visit(&mut self, warmup: u32, samples: u32, batch: u32) -> Result<Vec<f64>, CudaError> {
         let is_graph = (2..=LARGEST_GRAPH).contains(&batch);
-        if is_graph && self.graph.as_ref().is_none_or(|(recorded, _)| *recorded != batch) {
+        if is_graph && !self.graphs.contains_key(&batch) {
+            if self.graphs.len() >= MOST_GRAPHS {
+                self.graphs.clear();
+            }
             let (sets, stream) = (&mut self.sets, &self.stream);
             let count = sets.len();
             let graph = stream.capture(|stream| {
                 (0..batch as usize).try_for_each(|number| (sets[number % count])(stream))
             })?;
-            self.graph = Some((batch, graph));
+            self.graphs.insert(batch, graph);
         }
         (0..warmup).try_for_each(|number| self.ask(number))?;
         let mut nanoseconds = Vec::with_capacity(samples as usize);
         for _ in 0..samples {
             self.events[0].record(&self.stream)?;
-            match self.graph.as_mut().filter(|_| is_graph) {
-                Some((_, graph)) => graph.launch(&self.stream)?,
+            match self.graphs.get_mut(&batch).filter(|_| is_graph) {
+                Some(graph) => graph.launch(&self.stream)?,
                 None => (0..batch).try_for_each(|number| self.ask(number))?,
             }
             self.events[1].record(&self.stream)?;

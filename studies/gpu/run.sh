@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# What a card has to show, in parts of minutes that add up over runs of one revision:
+#
+#     bash studies/gpu/run.sh first          # a word with the card, kernels against f64, one row of everything
+#     bash studies/gpu/run.sh cheats faults  # what must be found out, and what costs one row
+#     bash studies/gpu/run.sh honest         # rows of torch and jax: none suspect
+#     bash studies/gpu/run.sh aa one-percent # how often comparisons are wrong
+#     bash studies/gpu/run.sh limits against-torch layer-norm cache
+#
+# It needs `target/gpu` of `cargo xtask gpu`, and a Python with torch (and jax) as `python3`. Records and logs go to
+# $OUT, or to `target/gpu/out`.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+bin=$PWD/target/gpu
+out=${OUT:-$bin/out}
+mkdir -p "$out"
+export ROOFLINE_HOME=${ROOFLINE_HOME:-$bin/home} ROOFLINE_PYTHON=${ROOFLINE_PYTHON:-$(command -v python3)}
+# The compiler, where it is not in the system's path: the toolkit's, or that of a Python package.
+for nvrtc in /usr/local/cuda/lib64/libnvrtc.so.13 $(python3 -c 'import site; print(*site.getsitepackages())' | tr ' ' '\n' | sed 's#$#/nvidia/cu13/lib/libnvrtc.so.13#'); do
+    [ -z "${ROOFLINE_NVRTC:-}" ] && [ -f "$nvrtc" ] && export ROOFLINE_NVRTC=$nvrtc
+done
+rl() { "$bin/roofline" "$@" --store "$out/store.db"; }
+failed=0
+# Runs a step, with its time; what it prints stays in $out.
+step() {
+    local name=$1 start=$SECONDS
+    shift
+    echo "== $name"
+    "$@" > "$out/$name.txt" 2> "$out/$name.log"
+    local code=$?
+    echo "== $name: exit $code, $((SECONDS - start)) s"
+    return $code
+}
+judge() { python3 studies/gpu/judge.py "$@" || failed=1; }
+rows() { # NAME WORDS...: rows as JSON lines
+    local name=$1
+    shift
+    step "$name" rl "$@" --format jsonl
+    tail -n 3 "$out/$name.log"
+}
+
+first() {
+    step devices "$bin/roofline" list devices; cat "$out/devices.txt"
+    step verify "$bin/verify" || { tail -n 20 "$out/verify.log" "$out/verify.txt"; failed=1; }
+    tail -n 5 "$out/verify.txt"
+    rows one-house check softmax/f32/rows=512,cols=1024 add/f32/rows=512,cols=1024 rms-norm/bf16/rows=512,cols=1024 \
+        matmul.nn/f32/m=256,n=256,k=256 --device cuda --runner cuda -i 'cuda/*'
+    judge status "$out/one-house.txt" '{}'
+    rows one-torch check softmax/f32/rows=512,cols=1024 --device cuda --runner torch -i 'torch/*'
+    judge status "$out/one-torch.txt" '{}'
+    rows one-run run softmax/f32/rows=4096,cols=4096 --device cuda --runner cuda -i 'cuda/*' --quick
+    judge shares "$out/one-run.txt"
+}
+cheats() {
+    rows cheats run softmax/f32/rows=1024,cols=1024 --device cuda --runner studies/gpu/cheats -i 'cheats/*' --quick
+    judge status "$out/cheats.txt" "$(python3 studies/gpu/cheats/main.py --table)"
+}
+faults() {
+    rows broken check softmax/f32/rows=64,cols=512 --device cuda --cuda studies/gpu/kernels/broken.cu -i 'broken/*'
+    judge status "$out/broken.txt" '{"broken": ["crashed"]}'
+    grep -q 'broken.cu(10)' "$out/broken.txt" || { echo "FAILED the compiler's line is not told"; failed=1; }
+    rows faults check add/f32/rows=64,cols=512 --device cuda --cuda studies/gpu/kernels/faults.cu -i 'faults/*' --timeout 3s
+    judge status "$out/faults.txt" '{"wild": ["crashed"], "endless": ["timeout"], "greedy": ["crashed", "out-of-memory"], "past-the-end": ["wrong", "crashed"], "honest": ["ok"]}'
+}
+honest() {
+    rows honest check --suite quick --device cuda --runner torch --runner jax -i 'torch/*' -i 'jax/*'
+    judge honest "$out/honest.txt"
+}
+aa() {
+    rows aa run softmax --axis rows=256,512,1024,2048,4096 --axis cols=512,768,1024,2048 --dtype f32 --device cuda \
+        --cuda studies/gpu/kernels/knob.cu -i knob/a -i knob/b -i knob/c -i knob/d --against knob/a --budget 1s --total-budget 8m
+    for name in b c d; do judge compare "$out/aa.txt" $name; done
+}
+one-percent() {
+    rows one-percent run softmax --axis rows=800,1600,3200,6400 --axis cols=512,1024,2048,4096 --dtype f32 --device cuda \
+        --cuda studies/gpu/kernels/knob.cu -i knob/a -i knob/more-1 --against knob/a --budget 3s --total-budget 8m
+    judge compare "$out/one-percent.txt" more-1
+}
+limits() {
+    rows limits run add softmax rms-norm matmul.nn --suite quick --device cuda --runner cuda -i 'cuda/*' --total-budget 8m
+    judge shares "$out/limits.txt"
+}
+against-torch() {
+    rows against-torch run --suite quick --device cuda --runner cuda --runner torch -i 'cuda/*' -i 'torch/*' --against torch/eager --total-budget 6m
+    judge honest "$out/against-torch.txt"
+}
+layer-norm() {
+    rows layer-norm run layer-norm/bf16/rows=4096,cols=768 --device cuda --runner torch -i 'torch/*' --against torch/eager
+    judge compare "$out/layer-norm.txt" compile
+}
+cache() {
+    rows cache-cold check softmax add rms-norm --suite quick --device cuda --runner cuda -i 'cuda/*'
+    rows cache-warm check softmax add rms-norm --suite quick --device cuda --runner cuda -i 'cuda/*'
+    for name in cache-cold cache-warm; do
+        echo "$name: $(grep -o '"compiled":"[a-z]*"' "$out/$name.txt" | sort | uniq -c | tr '\n' ' ')"
+    done
+}
+
+[ $# -gt 0 ] || { sed -n '2,12p' "$0"; exit 2; }
+[ "$*" = all ] && set -- first cheats faults honest aa one-percent limits against-torch layer-norm cache
+for part in "$@"; do "$part"; done
+exit $failed
