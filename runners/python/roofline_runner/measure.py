@@ -36,7 +36,10 @@ def begin(call: Callable[[], Any]) -> None:
 
 
 class InTurn:
-    """Calls of several sets of tensors in turn; `again()` begins with the first, and `results` are the last of each."""
+    """Calls of several sets of tensors in turn; `again()` begins with the first.
+
+    `results` are the last of each, until somebody has taken them.
+    """
 
     def __init__(self, calls: list[Callable[[], Any]]) -> None:
         self._calls, self._next = calls, 0
@@ -44,7 +47,7 @@ class InTurn:
 
     def again(self) -> None:
         """A sample, a warm-up or some launches begin."""
-        self._next, self.results = 0, []
+        self._next = 0
 
     def __call__(self) -> Any:
         number = self._next % len(self._calls)

@@ -316,7 +316,7 @@ class Runner:
             self._floats.remember()
             result = launch(call, count, self._restore())
             if count and self._job.transfers:
-                self._job.transfers.wait(result)
+                self._wait(result)
             changed = self._floats.restore()
             if count:
                 self._keep(result)
@@ -334,7 +334,7 @@ class Runner:
             self._floats.remember()
             keep = self._keep if self._fresh else None
             transfers = self._job.transfers
-            wait, timed = (transfers.wait, transfers.timed) if transfers else (None, None)
+            wait, timed = (self._wait, transfers.timed) if transfers else (None, None)
             times, copying, result = visit(
                 call, warmup, samples, batch, wait=wait, keep=keep, restore=self._restore(), timed=timed
             )
@@ -369,6 +369,14 @@ class Runner:
         restores = [job.restore for job in self._jobs if job.restore is not None]
         return (lambda: [restore() for restore in restores]) if len(restores) > 1 else next(iter(restores), None)
 
+    def _wait(self, result: Any) -> None:
+        """Returns when the device has finished, in every set that was launched."""
+        if isinstance(self._call, InTurn):
+            for job, one in zip(self._jobs, self._call.results):
+                job.transfers.wait(one)
+        else:
+            self._job.transfers.wait(result)
+
     def _keep(self, result: Any) -> None:
         """Copies the result of a `fresh` implementation to where it is judged."""
         if not self._fresh:
@@ -376,6 +384,7 @@ class Runner:
         if isinstance(self._call, InTurn):
             for job, one in zip(self._jobs, self._call.results):
                 self._keep_one(job, one)
+            self._call.results = []
         else:
             self._keep_one(self._job, result)
 

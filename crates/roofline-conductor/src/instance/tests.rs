@@ -82,6 +82,37 @@ fn another_poison_of_a_byte_is_another() {
 }
 
 #[test]
+fn sets_have_contents_marks_and_canaries_of_their_own() {
+    let case = "add/f32/rows=3,cols=5/cache=cold".parse().unwrap();
+    let placement = Placement::Aligned { offset: 64 };
+    let mut instance = Instance::owned(None, &case, placement, 3, &mut Draws::new(1, 1)).unwrap();
+    instance.fill(Fill::Uniform, 7);
+    let contents: Vec<f64> = (0..3)
+        .map(|set| {
+            instance.turn(set);
+            instance.poison_at(&[Spot { output: 0, index: 4 }], &Poison(vec![set as f64]));
+            assert_eq!(instance.broken_canary(), None, "set {set}");
+            instance.input(0, 4)
+        })
+        .collect();
+    assert!(contents[0] != contents[1] && contents[1] != contents[2], "{contents:?}");
+    for set in 0..3 {
+        instance.turn(set);
+        assert_eq!(instance.read_output(0, &[4]), [set as f64]);
+    }
+    instance.turn(0);
+    let place = &instance.places()[2];
+    let sets = place.sets.unwrap();
+    assert_eq!((sets.count, place.offset), (3, 4096 + 64));
+    assert!(place.offset + 2 * sets.stride + place.bytes <= place.size);
+    let placed = &instance.outputs[0];
+    placed.memory.write(placed.end() + sets.stride as usize, b"x");
+    assert_eq!(instance.broken_canary(), None, "that is another set's");
+    instance.turn(1);
+    assert!(instance.broken_canary().unwrap().contains("past the end"));
+}
+
+#[test]
 fn orders_and_offsets_change_and_stay_what_they_are() {
     let case = "paged-attention/f32/batch=4,pages=20,page=8,heads=1,dim=8".parse().unwrap();
     let mut instance = Instance::new(&case, Placement::FlushStart, &mut Draws::new(1, 1)).unwrap();

@@ -68,7 +68,7 @@ fn a_course_follows_from_the_launches_of_both_sides() {
     let cold = course(&format!("{case}/cache=cold"), [500, 500], 2, false);
     assert_eq!((cold.kind, cold.batch, cold.samples, cold.warmup), (Kind::Cold, 1, 1, 0));
     let device = course(&format!("{case}/device=cuda:0"), [110_000, 200_000], 2, false);
-    assert_eq!((device.batch, device.samples, device.warmup), (10, 1, 2));
+    assert_eq!((device.batch, device.samples, device.warmup), (19, 1, 2));
     // Six sets fit into a small budget, a large one is used, a quick run takes a quarter.
     let blocks = [(1, false), (2, false), (24, false), (2, true)]
         .map(|(budget, quick)| course(case, [2_000_000, 2_000_000], budget, quick).block.0);
