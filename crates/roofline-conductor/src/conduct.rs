@@ -434,11 +434,23 @@ fn record(
             runner_version: lane.runner_version.clone(),
             machine: facts.machine.clone(),
             seed: options.seed,
-            notes: lane.notes.clone(),
+            notes: notes(lane, options),
             definition: lane.definition.clone(),
             imported: None,
         },
     }
+}
+
+/// The notes of a row, with the environment that its runner was given on top of its own.
+fn notes(lane: &Lane, options: &Options) -> BTreeMap<String, String> {
+    let mut notes = lane.notes.clone();
+    let spec = options.runners.iter().find(|spec| spec.name == lane.seat.runner);
+    let asked = spec.map(|spec| spec.asked.iter().map(|(name, value)| format!("{name}={value}")));
+    let asked: Vec<String> = asked.into_iter().flatten().collect();
+    if !asked.is_empty() {
+        notes.insert("environment".to_owned(), asked.join(" "));
+    }
+    notes
 }
 
 /// The command that shows a row again, with what decided its status.
@@ -468,10 +480,14 @@ fn runner_option(runner: &str, options: &Options) -> String {
         return String::new();
     }
     let spec = options.runners.iter().find(|spec| spec.name == runner);
-    match spec.and_then(|spec| spec.named.as_ref()) {
+    let place = match spec.and_then(|spec| spec.named.as_ref()) {
         Some((option, path)) => format!(" {option} {}", quoted(&path.display().to_string())),
         None => format!(" --runner {runner}"),
-    }
+    };
+    let asked = spec.into_iter().flat_map(|spec| &spec.asked);
+    let asked: String =
+        asked.map(|(name, value)| format!(" --env {}", quoted(&format!("{name}={value}")))).collect();
+    place + &asked
 }
 
 /// The command that writes the tensors of a failure in the gate as files.

@@ -3,7 +3,7 @@
 use crate::failure::Stop;
 use crate::isolation::{Isolation, Sandbox};
 use crate::keeper::Keeper;
-use crate::runners::RunnerSpec;
+use crate::runners::{Modules, RunnerSpec};
 use crate::session::{Limits, Session};
 use crate::stage::cores_for;
 use roofline_core::protocol::{Answerable, Ask, Hello, VERSION};
@@ -97,23 +97,26 @@ fn greet(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<(Hello, Is
     }
 }
 
-/// A number for the command, the files that it names and those of a runner's own folder: names, sizes, times.
+/// A number for the command, the files that it names, those that a Python file imports from beside it, and those of a
+/// runner's own folder: names, sizes, times.
 fn content_of(spec: &RunnerSpec) -> u64 {
     let mut hasher = DefaultHasher::new();
     for word in &spec.command {
         (word, stamp(Path::new(word))).hash(&mut hasher);
     }
+    spec.asked.hash(&mut hasher);
     // Another installation may have brought other versions to the same interpreter.
     crate::home::marker(&spec.name).and_then(|marker| stamp(&marker)).hash(&mut hasher);
-    if spec.folder.join("runner.toml").is_file() {
+    if let (true, Some((_, file))) = (spec.is_python_file(), &spec.named) {
+        for path in Modules::of(file).files {
+            (&path, stamp(&path)).hash(&mut hasher);
+        }
+    } else if spec.folder.join("runner.toml").is_file() {
         let mut entries: Vec<_> = std::fs::read_dir(&spec.folder)
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default();
         entries.sort();
-        // Beside a single file may lie anything; what it imports is Python too.
-        let is_python = |path: &Path| path.extension().is_some_and(|ending| ending == "py");
-        let is_part = |path: &Path| path.is_file() && (!spec.is_python_file() || is_python(path));
-        for path in entries.iter().filter(|path| is_part(path)) {
+        for path in entries.iter().filter(|path| path.is_file()) {
             (path, stamp(path)).hash(&mut hasher);
         }
     }

@@ -3,7 +3,7 @@
 mod python;
 mod side;
 
-pub use python::imported;
+pub use python::{Modules, imported};
 pub use side::bare_names;
 
 use crate::home;
@@ -32,6 +32,8 @@ pub struct RunnerSpec {
     pub requirements: Option<PathBuf>,
     pub download: String,
     environment: BTreeMap<String, String>,
+    /// What the command line adds to that: parameters of one's own kernels.
+    pub asked: BTreeMap<String, String>,
     /// Whether it runs isolated; only studies set it free.
     pub isolated: bool,
     /// Whether it is a side of a comparison, and its name that of all that it offers.
@@ -65,6 +67,7 @@ impl RunnerSpec {
             environment: BTreeMap::new(),
             isolated: true,
             is_side: false,
+            asked: BTreeMap::new(),
             requires: BTreeMap::new(),
         }
     }
@@ -98,6 +101,7 @@ impl RunnerSpec {
             environment: BTreeMap::new(),
             isolated: true,
             is_side: false,
+            asked: BTreeMap::new(),
             requires: BTreeMap::new(),
         })
     }
@@ -152,7 +156,7 @@ impl RunnerSpec {
         // Beside a single file may lie anything; and nobody writes where a store is.
         let own = self.folder.join("runner.toml").is_file() && !self.folder.join(".roofline").exists();
         let cache = home::cache();
-        let caches = self.own_environment(threads).into_values().map(PathBuf::from);
+        let caches = self.of_its_file(threads).into_values().map(PathBuf::from);
         let caches = caches.filter(|path| path.starts_with(&cache) && *path != cache);
         // One that cannot be made cannot be written to either: its library says so, or does without.
         let made = caches.filter(|path| std::fs::create_dir_all(path).is_ok());
@@ -192,8 +196,12 @@ impl RunnerSpec {
         passed.chain(self.own_environment(threads)).collect()
     }
 
-    /// What the runner's own file sets.
+    /// What the runner's own file sets, and what the command line adds.
     pub fn own_environment(&self, threads: u32) -> BTreeMap<String, String> {
+        self.of_its_file(threads).into_iter().chain(self.asked.clone()).collect()
+    }
+
+    fn of_its_file(&self, threads: u32) -> BTreeMap<String, String> {
         let (threads, cache) = (threads.to_string(), home::cache().display().to_string());
         let replaced = |(name, value): (&String, &String)| {
             (name.clone(), value.replace("{threads}", &threads).replace("{cache}", &cache))
@@ -275,6 +283,7 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
         environment: wire.environment,
         isolated: true,
         is_side: false,
+        asked: BTreeMap::new(),
         requires: wire.requires,
     })
 }

@@ -9,7 +9,7 @@ use crate::now;
 use roofline_core::names::is_kebab;
 use roofline_core::nearest::nearest;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,9 @@ pub struct Kept {
     /// What it needed beside its files; baselines of before do not say.
     #[serde(default)]
     pub environment: Environment,
+    /// What the command line had added to the variables of its process.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub variables: BTreeMap<String, String>,
 }
 
 /// Where baselines lie.
@@ -281,6 +284,7 @@ mod tests {
             version: "1".to_owned(),
             artefact,
             environment: Environment::new(),
+            variables: BTreeMap::new(),
         };
         Baseline::new("2026-11-17T00:00:00Z".to_owned(), "here".to_owned(), vec![kept])
     }

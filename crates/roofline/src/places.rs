@@ -158,7 +158,25 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
             return Err(Problem::usage(why, hint));
         }
     }
+    give_environment(&mut specs, places)?;
     Ok(specs)
+}
+
+/// Gives what `--env` says to the runners that the command line names, and to no other.
+fn give_environment(specs: &mut [RunnerSpec], places: &Places) -> Result<(), Problem> {
+    if places.env.is_empty() {
+        return Ok(());
+    }
+    let is_named = |spec: &RunnerSpec| spec.named.is_some() || places.runner.contains(&spec.name);
+    let mut named = specs.iter_mut().filter(|spec| is_named(spec) && !spec.is_built_in()).peekable();
+    if named.peek().is_none() {
+        let hint = "name whom it is for, with `--lib`, `--python` or `--runner`; the kernels of the house read no environment";
+        return Err(Problem::usage("`--env` is for nobody", hint));
+    }
+    for spec in named {
+        spec.asked.extend(places.env.iter().cloned());
+    }
+    Ok(())
 }
 
 /// The runner over a shared library that `--lib` names.

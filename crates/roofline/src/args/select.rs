@@ -1,6 +1,6 @@
 //! Which cases, and where runners and suites are found.
 
-use super::values::{Size, parse_size, parse_threads};
+use super::values::{Size, parse_size, parse_threads, parse_variable};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -76,6 +76,9 @@ pub struct Places {
     /// CUDA kernels without host code, a `.cu` or a cubin that says how it is launched, offered as `FILE/NAME`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub cuda: Vec<PathBuf>,
+    /// A variable for the environment of the files, folders and runners that the command line names, such as `TILE=8`: a parameter of one's own kernel, which is part of the record; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable)]
+    pub env: Vec<(String, String)>,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
     pub store: PathBuf,

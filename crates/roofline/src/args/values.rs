@@ -61,6 +61,24 @@ pub(super) fn parse_threads(text: &str) -> Result<u32, String> {
     threads.ok_or_else(|| "write numbers from 1 to 4096, such as `1,2`".to_owned())
 }
 
+/// A variable of the environment. Those that decide which code runs are not to be had: what is measured would no longer be
+/// what the command names.
+pub(super) fn parse_variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as `TILE=8`")?;
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !is_name || !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        return Err(format!("`{name}` is no name of a variable; write letters, digits and `_`, as `TILE=8`"));
+    }
+    let decides = ["LD_", "PYTHON", "ROOFLINE_"].iter().any(|start| name.starts_with(start));
+    if decides || ["PATH", "HOME", "TMPDIR"].contains(&name) {
+        return Err(format!("`{name}` decides which code runs, and that is said by files and runners alone"));
+    }
+    if value.contains('\0') {
+        return Err("a value cannot hold a zero byte".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 pub(super) fn parse_size(text: &str) -> Result<Size, String> {
     let is_class = text.starts_with(|c: char| c.is_ascii_lowercase());
     if is_class { Ok(Size::Class(text.to_owned())) } else { parse_bytes(text).map(Size::Most) }
@@ -103,5 +121,15 @@ mod tests {
         assert!(parse_duration("fast").is_err() && parse_duration("-1s").is_err());
         assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
         assert!(parse_bytes("64MB").is_err() && parse_bytes("99999999999GiB").is_err());
+    }
+
+    #[test]
+    fn variables_are_parameters_and_no_way_to_other_code() {
+        assert_eq!(parse_variable("TILE=8"), Ok(("TILE".to_owned(), "8".to_owned())));
+        assert_eq!(parse_variable("WORDS=a=b c"), Ok(("WORDS".to_owned(), "a=b c".to_owned())));
+        for text in ["TILE", "=8", "8X=1", "PATH=/x", "LD_PRELOAD=x.so", "PYTHONPATH=.", "ROOFLINE_PYTHON=x"]
+        {
+            assert!(parse_variable(text).is_err(), "{text}");
+        }
     }
 }

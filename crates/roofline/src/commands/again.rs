@@ -59,7 +59,9 @@ fn places(places: &Places) -> String {
         true => named("--runner", Path::new(place)),
         false => format!(" --runner {}", quoted(place)),
     });
-    libs.chain(cudas).chain(pythons).chain(runners).collect()
+    let variables =
+        places.env.iter().map(|(name, value)| format!(" --env {}", quoted(&format!("{name}={value}"))));
+    libs.chain(cudas).chain(pythons).chain(runners).chain(variables).collect()
 }
 
 /// The options that are not what they are by default.

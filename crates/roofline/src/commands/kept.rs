@@ -95,7 +95,7 @@ impl Keeping {
             }
             let version = record.provenance.runner_version.clone();
             let environment = environment::of(&artefact, &path, &spec);
-            runners.push(Kept { runner: spec.name, version, artefact, environment });
+            runners.push(Kept { runner: spec.name, version, artefact, environment, variables: spec.asked });
         }
         let count = runners.len();
         self.shelf.save(name, &Baseline::new(now(), machine.fingerprint(), runners))?;
@@ -180,7 +180,8 @@ pub fn sides(name: &str, baseline: &Baseline, vault: &Path) -> Result<Vec<Side>,
     let tools = tools()?;
     let side = |of: &Kept| {
         let path = of.artefact.path(vault);
-        let spec = tools.runner(of.artefact.kind, &path).map_err(|why| damaged(name, &why))?;
+        let mut spec = tools.runner(of.artefact.kind, &path).map_err(|why| damaged(name, &why))?;
+        spec.asked.clone_from(&of.variables);
         let now = environment::of(&of.artefact, &path, &spec);
         if let Some(why) = environment::difference(&of.environment, &now) {
             return Err(damaged(name, &format!("runner `{}`: {why}", of.runner)));

@@ -206,3 +206,36 @@ fn a_name_that_is_taken_is_refused() {
     scene.write("cpu.py", &adder("plain", RIGHT));
     check(&scene, "cpu.py", "").complains(2, &["two runners are called `cpu`", "give the file another name"]);
 }
+
+#[test]
+fn a_variable_reaches_the_kernel_and_its_record() {
+    let scene = Scene::new();
+    let body = "z[:] = array('f', map(add, x, y)) if os.environ.get('TILE') == '8 x' else array('f', x)";
+    scene.write("mine.py", &adder("tiled", body));
+    check(&scene, "mine.py", "-i mine/*").exits(4);
+    let row = check(&scene, "mine.py", "-i mine/* --env TILE=9").exits(4).rows().remove(0);
+    assert_eq!(row["provenance"]["notes"]["environment"], "TILE=9", "{row}");
+    let line = format!(
+        "roofline check {CASE} --python mine.py -i 'mine/*' --env 'TILE=8 x' --store store.db --format jsonl"
+    );
+    let row = scene.shell(&line).exits(0).rows().remove(0);
+    let reproduce = row["reproduce"].as_str().unwrap();
+    assert!(reproduce.contains(" --env 'TILE=8 x' "), "{reproduce}");
+    scene.shell(reproduce).exits(0);
+    check(&scene, "mine.py", "--env LD_PRELOAD=x.so")
+        .complains(2, &["LD_PRELOAD", "decides which code runs"]);
+    scene.call(&format!("check {CASE} --env TILE=8")).complains(2, &["`--env` is for nobody", "hint: "]);
+}
+
+#[test]
+fn a_helper_beside_the_file_is_followed_and_its_change_seen() {
+    let scene = Scene::new();
+    let helper = |name: &str| adder("unused", RIGHT).replace("def unused", &format!("def {name}"));
+    scene.write("mine.py", "import helper\n");
+    scene.write("helper.py", &helper("first"));
+    assert_eq!(check(&scene, "mine.py", "-i mine/*").exits(0).rows()[0]["implementation"], "mine/first");
+    // The answer of before would be remembered, were it for `mine.py` alone.
+    scene.write("helper.py", &helper("second_one"));
+    let outcome = check(&scene, "mine.py", "-i mine/*").exits(0);
+    assert_eq!(outcome.rows()[0]["implementation"], "mine/second-one");
+}
