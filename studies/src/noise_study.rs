@@ -17,6 +17,7 @@ use journal::{Journal, Line, Outcome, Study, Try};
 use load::Load;
 use roofline_conductor::lock;
 use roofline_conductor::machine::Machine;
+use roofline_core::case::Device;
 use roofline_core::philox::Draws;
 use roofline_core::verdict::Word;
 use std::io;
@@ -201,7 +202,7 @@ fn measure(
     mut keep: impl FnMut(Line) -> io::Result<()>,
 ) -> io::Result<()> {
     let contestants = Contestants::build()?;
-    let _turn = lock::take(None, |holder| report(&format!("waiting for {holder}")))?;
+    let _turn = lock::take(Device::Cpu, None, |holder| report(&format!("waiting for {holder}")))?;
     let mut draws = Draws::new(settings.seed, 7);
     for kind in &settings.kinds {
         let start = Instant::now();

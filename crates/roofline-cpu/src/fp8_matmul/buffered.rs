@@ -76,10 +76,10 @@ pub(super) fn multiply<O: Scalar<Wide = f32>, const HELD: bool>(
 /// Some rows of X, side by side for each step of the sums; zeros for rows beyond the last.
 fn pack(x: Activations, m: usize, k: usize, first: usize, packed: &mut [f32], strip: usize) {
     for row in 0..strip {
-        let places = packed.iter_mut().skip(row).step_by(strip).enumerate();
+        let places = packed.iter_mut().skip(row).step_by(strip);
         match first + row < m {
-            true => places.for_each(|(step, to)| *to = x.get((first + row) * k + step)),
-            false => places.for_each(|(_, to)| *to = 0.0),
+            true => places.zip((first + row) * k..).for_each(|(to, from)| *to = x.get(from)),
+            false => places.for_each(|to| *to = 0.0),
         }
     }
 }

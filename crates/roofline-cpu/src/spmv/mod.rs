@@ -40,11 +40,14 @@ fn prepare<'a, T: Scalar>(
     }))
 }
 
+/// A kernel that adds each value to sums beside y.
+type Scatter<T> = fn(Sparse<'_, T>, &[T], &mut [T], &mut [<T as Scalar>::Wide]);
+
 /// With sums beside y, which each value adds to.
 fn scatter<'a, T: Scalar>(
     mut args: Args<'a>,
     [columns, rows]: [&str; 2],
-    kernel: fn(Sparse<'_, T>, &[T], &mut [T], &mut [T::Wide]),
+    kernel: Scatter<T>,
 ) -> Result<Launch<'a>, Mismatch> {
     let (values, x, mut y) = (args.take::<T>("values")?, args.take("x")?, args.take_out("y")?);
     let (columns, rows) = (args.take(columns)?, args.take(rows)?);
