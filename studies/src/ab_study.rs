@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn a_branch_that_does_not_pass_and_a_forecast_that_is_wrong_are_seen() {
         let well = line(Kind::Detect, "same", 0, Some((9.0, 11.0)));
-        assert!(describe(&[well.clone()]).1);
+        assert!(describe(std::slice::from_ref(&well)).1);
         for wrong in [
             Line { forecast: Some((9.0, 20.0)), ..well.clone() },
             Line { word: "inconclusive".to_owned(), ..well },

@@ -382,7 +382,7 @@ mod tests {
             assert!(page.contains(goal), "{goal}: {page}");
         }
         let row = |at: usize| Line {
-            loaded: at % 2 == 0,
+            loaded: at.is_multiple_of(2),
             runner: RUNNERS[at % RUNNERS.len()].to_owned(),
             case: "rms-norm/f32/rows=8,cols=8/threads=2".to_owned(),
             ..line("any/kernel", "ok")

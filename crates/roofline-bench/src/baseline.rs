@@ -7,6 +7,7 @@ use roofline_core::nearest::nearest;
 use roofline_run::artefact::{Artefact, Kind};
 use roofline_run::baseline::{Kept, Shelf};
 use roofline_run::environment::Environment;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Where a bench keeps its things: below cargo's target folder.
@@ -81,7 +82,13 @@ impl Home {
             .map_err(|error| Mistake::own(format!("baseline `{name}`: {error}")))?;
         let path = artefact.path(&shelf.vault());
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        let kept = Kept { runner: self.key(), version, artefact, environment: Environment::new() };
+        let kept = Kept {
+            runner: self.key(),
+            version,
+            artefact,
+            environment: Environment::new(),
+            variables: BTreeMap::new(),
+        };
         shelf.add(name, machine, kept).map_err(|why| Mistake::of_baseline(&why))?;
         Ok(path)
     }
