@@ -184,7 +184,7 @@ impl Instance {
         for (tensor, placed) in self.inputs.iter_mut().enumerate() {
             for edge in placed.edges() {
                 placed.memory.write(edge.start, &vec![self.canary; edge.len()]);
-                wrote(&self.twin, tensor, edge);
+                wrote(self.twin.as_ref(), tensor, edge);
             }
         }
         self.mend_canaries();
@@ -321,7 +321,7 @@ impl Instance {
         for (index, placed) in inputs {
             let content = operation.filling(fill, seed, index, &placed.tensor);
             let (elements, size) = (placed.tensor.elements(), placed.tensor.dtype.size());
-            wrote(&self.twin, index, placed.data());
+            wrote(self.twin.as_ref(), index, placed.data());
             let range = placed.data();
             let bytes = &mut placed.memory.bytes_mut()[range];
             let part = if elements < 1 << 16 { elements } else { elements.div_ceil(threads) };
@@ -378,7 +378,7 @@ impl Instance {
         dtype.write(&mut code, 0, value);
         let start = placed.offset + element * dtype.size();
         placed.memory.write(start, &code[..dtype.size()]);
-        wrote(&self.twin, tensor, start..start + dtype.size());
+        wrote(self.twin.as_ref(), tensor, start..start + dtype.size());
     }
 
     /// Moves an input element, which nobody is reading, so far that it is seen in what it reaches.
@@ -571,7 +571,7 @@ impl Instance {
             let size = placed.tensor.dtype.size();
             let code = code(placed, poison.of(spot.output));
             placed.memory.write(placed.offset + spot.index * size, &code[..size]);
-            wrote(&self.twin, self.number(spot.output), self.element(*spot));
+            wrote(self.twin.as_ref(), self.number(spot.output), self.element(*spot));
         }
     }
 
@@ -596,7 +596,7 @@ impl Instance {
         for (output, placed) in self.outputs.iter().enumerate() {
             for edge in placed.edges() {
                 placed.memory.write(edge.start, &vec![self.canary; edge.len()]);
-                wrote(&self.twin, self.number(output), edge);
+                wrote(self.twin.as_ref(), self.number(output), edge);
             }
         }
     }
@@ -631,7 +631,7 @@ impl Instance {
 }
 
 /// Notes what was written to a mirror, where it is one.
-fn wrote(twin: &Option<Twin>, tensor: usize, range: Range<usize>) {
+fn wrote(twin: Option<&Twin>, tensor: usize, range: Range<usize>) {
     if let Some(twin) = twin {
         twin.wrote(tensor, range);
     }
