@@ -229,5 +229,32 @@ class PackageTest(unittest.TestCase):
             runner._chosen(question | {"dtype": "f64"})
 
 
+class SetsOfTensors(unittest.TestCase):
+    """Launches take turns with sets of tensors."""
+
+    def test_every_sample_begins_with_the_first(self):
+        from roofline_runner.measure import InTurn, visit
+
+        log = []
+        turns = InTurn([lambda number=number: log.append(number) or number for number in range(3)])
+        kept = []
+
+        def keep(_result):
+            kept.append(turns.results)
+            turns.results = []
+
+        visit(turns, 2, 2, 4, keep=keep)
+        self.assertEqual(log, [0, 1, 0, 1, 2, 0, 0, 1, 2, 0])
+        self.assertEqual(kept, [[0, 1, 2], [0, 1, 2]])
+
+    def test_what_only_the_warm_up_launched_is_kept_too(self):
+        from roofline_runner.measure import InTurn, visit
+
+        turns = InTurn([lambda number=number: number for number in range(3)])
+        kept = []
+        visit(turns, 2, 1, 1, keep=lambda _result: kept.append(list(turns.results)))
+        self.assertEqual(kept, [[0, 1]])
+
+
 if __name__ == "__main__":
     unittest.main()
