@@ -42,23 +42,17 @@ fn kernels_of_the_owner_do_what_they_say() {
         println!("skipped: no C++ compiler");
         return;
     };
-    // SAFETY: the signatures of the file.
-    let (scatter, gather, repeat, hash, find): (
-        Symbol<Spots>,
-        Symbol<Spots>,
-        Symbol<Repeat>,
-        Symbol<Hash>,
-        Symbol<Find>,
-    ) = unsafe {
-        let get = "every kernel is there";
-        (
-            library.get(b"tend_scatter").expect(get),
-            library.get(b"tend_gather").expect(get),
-            library.get(b"tend_repeat").expect(get),
-            library.get(b"tend_hash").expect(get),
-            library.get(b"tend_find").expect(get),
-        )
-    };
+    let there = "every kernel is in the file";
+    // SAFETY: the signature in the file.
+    let scatter: Symbol<Spots> = unsafe { library.get(b"tend_scatter") }.expect(there);
+    // SAFETY: as above.
+    let gather: Symbol<Spots> = unsafe { library.get(b"tend_gather") }.expect(there);
+    // SAFETY: as above.
+    let repeat: Symbol<Repeat> = unsafe { library.get(b"tend_repeat") }.expect(there);
+    // SAFETY: as above.
+    let hash: Symbol<Hash> = unsafe { library.get(b"tend_hash") }.expect(there);
+    // SAFETY: as above.
+    let find: Symbol<Find> = unsafe { library.get(b"tend_find") }.expect(there);
     // Words, so that elements of every size lie well.
     let mut words = vec![0u64; 32];
     let memory = words.as_mut_ptr().cast::<u8>();
