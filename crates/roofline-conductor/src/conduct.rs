@@ -151,15 +151,13 @@ impl Run<'_> {
         Ok(finish)
     }
 
-    /// Says how long the plan will take, by what its first sets took; nothing where those were enough.
+    /// Says how long the plan will take, by what its first sets took.
     fn forecast(&mut self, contests: &[Contest], effect: f64) {
         let efforts: Vec<Effort> = contests.iter().map(|contest| contest.effort(effect)).collect();
         let sets = efforts.iter().map(|effort| effort.sets).max().unwrap_or(0);
         let time = efforts.iter().map(|effort| effort.time).sum();
-        if sets > 0 {
-            let suffices = sets + FEWEST_SETS < MOST_SIZED;
-            self.observer.forecast(Forecast { sets, suffices, time });
-        }
+        let suffices = sets + FEWEST_SETS < MOST_SIZED;
+        self.observer.forecast(Forecast { sets, suffices, time });
     }
 
     fn begin(&mut self, step: Step, case: &Case) -> Result<(), Stop> {

@@ -16,6 +16,9 @@ pub(crate) const BUSY: f64 = 0.1;
 /// An interval is wide from this half width on.
 const WIDE: f64 = 0.05;
 
+/// The letter of checks that saw less than usual.
+const WEAKER: char = 'w';
+
 /// One remark about a row.
 pub(crate) struct Note {
     /// The letter in the row.
@@ -102,22 +105,33 @@ pub(crate) fn notes(row: &Row) -> Vec<Note> {
         let copy = evidence.copy.map(|copy| format!(" copied in {copy}")).unwrap_or_default();
         say('o', "its output is memory of its own, copied off the clock", format!("fresh output{copy}"));
     }
-    let is_weaker = |checked: &&Checked| checked.standing == Standing::Weaker;
-    let weaker: Vec<&str> =
-        evidence.checks.iter().filter(is_weaker).map(|checked| checked.check.name()).collect();
+    let weaker: Vec<&str> = weaker(row).collect();
     if !weaker.is_empty() {
-        say('w', "a check could see less than usual", format!("weaker: {}", weaker.join(" ")));
+        say(WEAKER, "a check could see less than usual", format!("weaker: {}", weaker.join(" ")));
     }
     notes
 }
 
-/// The letters that rows have with what they mean, each once, by letter.
-pub(crate) fn legend(rows: &[Row]) -> Vec<(char, &'static str)> {
+/// The letters that rows have with what they mean, each once, by letter; of checks it says which.
+pub(crate) fn legend(rows: &[Row]) -> Vec<(char, String)> {
     let mut used: Vec<(char, &str)> =
         rows.iter().flat_map(notes).map(|note| (note.mark, note.meaning)).collect();
     used.sort_unstable();
     used.dedup();
-    used
+    let mut checks: Vec<&str> = rows.iter().flat_map(weaker).collect();
+    checks.sort_unstable();
+    checks.dedup();
+    let meaning = |(mark, meaning): (char, &str)| match mark {
+        WEAKER => (mark, format!("{meaning}: {}", checks.join(", "))),
+        _ => (mark, meaning.to_owned()),
+    };
+    used.into_iter().map(meaning).collect()
+}
+
+/// The checks that saw less of a row than usual.
+fn weaker<'a>(row: &Row<'a>) -> impl Iterator<Item = &'static str> + use<'a> {
+    let is_weaker = |checked: &&Checked| checked.standing == Standing::Weaker;
+    row.record.evidence.checks.iter().filter(is_weaker).map(|checked| checked.check.name())
 }
 
 /// That others kept the machine busy, where that is why intervals are wide.

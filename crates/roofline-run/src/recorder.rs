@@ -135,7 +135,10 @@ impl Observer for Recorder<'_> {
         let Forecast { sets, suffices, time } = forecast;
         let doubt = if suffices { "" } else { ", which may not be enough" };
         let again = "as long again for a row that is slower by then";
-        let line = format!("it takes {sets} more sets{doubt}: about {}; {again}", roughly(time));
+        let line = match sets {
+            0 => format!("the first sets are enough; {again}"),
+            _ => format!("it takes {sets} more sets{doubt}: about {}; {again}", roughly(time)),
+        };
         self.bar.suspend(|| tell(&line));
     }
 

@@ -81,7 +81,7 @@ fn an_operation_in_a_shared_library() {
             "{measured}"
         );
     }
-    assert!(measured.contains("of limit") && measured.contains("weaker: bound"), "{measured}");
+    assert!(measured.contains("of limit") && measured.contains("less than usual: bound"), "{measured}");
     for part in ["wrong: gemv/f32/rows=256,cols=1000@mine/eight", "worst: at [", "expected ", "--lib /"] {
         assert!(wrong.contains(part), "`{part}` is not in:\n{wrong}");
     }

@@ -31,7 +31,7 @@ pub(super) fn write(report: &Report, style: Style) -> String {
         }
         let mut label = "notes";
         for (mark, meaning) in legend(&listed) {
-            text += &wrap(meaning, style, &format!("{label:5}  {mark}  "), "          ");
+            text += &wrap(&meaning, style, &format!("{label:5}  {mark}  "), "          ");
             label = "";
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Of a row of `roofline run`, or of `check`, which measures nothing.
 pub fn measure(record: &Record, args: &Measure, is_check: bool) -> String {
     let verb = if is_check { "check" } else { "run" };
-    let mut command = format!("roofline {verb} {}{}", quoted(&record.case), places(&args.places));
+    let mut command = format!("roofline {verb} {}", quoted(&record.case));
     match &args.baseline {
         Some(name) => {
             // Of an older self the row is one of the pair.
@@ -20,6 +20,7 @@ pub fn measure(record: &Record, args: &Measure, is_check: bool) -> String {
         }
         None => command += &format!(" -i {}", quoted(&record.implementation)),
     }
+    command += &places(&args.places);
     if let Some(against) = args.against.as_ref().filter(|_| !is_check) {
         let hub = record.rounds.as_ref().map_or(against, |rounds| &rounds.hub);
         if *hub != record.implementation {

@@ -59,7 +59,9 @@ fn a_difference_that_is_to_show_sizes_the_run() {
         scene.call_with_store(&format!("ab before/mine.so {new}/mine.so {CASE} {rest}"))
     };
     let slower = ab("after", "--detect 50%").exits(3);
-    assert!(slower.stderr.contains(" more sets: about "), "{}", slower.stderr);
+    let is_said =
+        [" more sets: about ", "the first sets are enough"].iter().any(|word| slower.stderr.contains(word));
+    assert!(is_said, "{}", slower.stderr);
     assert!(row(&slower, "new/loop").contains("slower"), "{}", slower.stdout);
     for (words, why) in [
         ("--detect 0.1%", "from 0.5 to 100"),
@@ -146,7 +148,7 @@ fn two_libraries_of_one_name_stand_beside_each_other() {
     let again = explained.lines().find_map(|line| line.strip_prefix("reproduce"));
     let again = again.unwrap_or_else(|| panic!("{explained}")).trim().replace("roofline ", "");
     assert!(again.starts_with("ab before/mine.so after/mine.so add/f32"), "{again}");
-    scene.call_with_store(&format!("{again} --dry-run")).exits(0);
+    scene.call(&format!("{again} --dry-run")).exits(0);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::scene::{Outcome, Scene};
 #[track_caller]
 fn usage(words: &str, parts: &[&str]) -> Outcome {
     let scene = Scene::new();
-    let outcome = scene.call_with_store(&format!("check {words}")).complains(2, parts);
+    let outcome = scene.call_with_store(&format!("run {words}")).complains(2, parts);
     assert!(!scene.store().exists(), "a mistake writes nothing");
     outcome
 }

@@ -76,7 +76,7 @@ fn the_page_of_operations_works() {
     let rows: Vec<&str> = measured.lines().filter(|line| line.contains("mine/product")).collect();
     assert_eq!(rows.len(), 2, "checked and measured: {measured}");
     assert!(rows.iter().all(|row| row.trim_end().ends_with("ok")), "{measured}");
-    assert!(measured.contains("of limit") && measured.contains("weaker: bound"), "{measured}");
+    assert!(measured.contains("of limit") && measured.contains("less than usual: bound"), "{measured}");
     let reproduce = wrong.lines().find_map(|line| line.trim().strip_prefix("reproduce: "));
     let again = scene.shell(reproduce.expect("a command that shows it again")).exits(4);
     let worst = |text: &str| text.lines().find(|line| line.contains("worst: ")).map(str::to_owned);

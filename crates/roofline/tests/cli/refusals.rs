@@ -49,7 +49,8 @@ fn more_threads_than_cores() {
 
 #[test]
 fn a_device_that_is_not_there() {
-    refused("add/f32/rows=4,cols=4 --device cuda:0", "there is no device `cuda:0`");
+    let parts = ["there is no device `cuda:0`", "roofline list devices"];
+    Scene::new().call_with_store("check add/f32/rows=4,cols=4 --device cuda:0").complains(5, &parts);
 }
 
 #[test]

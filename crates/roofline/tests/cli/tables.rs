@@ -25,7 +25,7 @@ fn readings_answer_one_question_each() {
     let words =
         "run softmax --axis rows=16,64 --axis cols=256 --dtype f32 -i cpu/three-pass,cpu/vector --quick";
     let best = scene.call_with_store(&format!("{words} --best")).exits(0).stdout;
-    assert_eq!(best.lines().count(), 4, "{best}");
+    assert_eq!(best.lines().count(), 6, "a head, two cases, and the best of all: {best}");
     assert!(best.lines().last().unwrap_or_default().starts_with("run "), "{best}");
     assert!(best.contains("cpu/vector: ") && best.contains(" as fast as cpu/three-pass"), "{best}");
     // What was measured can be asked again.
