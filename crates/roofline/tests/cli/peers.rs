@@ -20,7 +20,7 @@ const CASES: &str = "matmul/f32/m=7,n=31,k=129 matmul/f32/m=129,n=7,k=31/threads
     spmm/f64/rows=7,cols=31,nnz=129,n=9 spmv.coo/f32/rows=31,cols=9,nnz=129/threads=2 \
     matmul.tt/f32/m=5,n=9,k=60 matmul.fixed/f32/m=7,n=31,k=129/threads=2 matmul.fixed/bf16/m=33,n=31,k=130 \
     matmul.fixed/i8/m=7,n=31,k=129 bmm/f32/batch=3,m=7,n=31,k=129 bmm.nn/f64/batch=3,m=1,n=31,k=129 dot/f32/n=1000 \
-    axpy.in-place/f64/rows=7,cols=31 mul/bf16/rows=7,cols=31 exp/f32/rows=7,cols=129 gelu/f32/rows=31,cols=33/threads=2 \
+    axpy.in-place/f64/rows=7,cols=31 mul/bf16/rows=7,cols=31 tanh/f32/rows=7,cols=129 gelu/f32/rows=31,cols=33/threads=2 \
     sum.columns/f32/rows=31,cols=33 max/bf16/rows=7,cols=129 layer-norm/f32/rows=7,cols=129 \
     conv2d.bias/f32/out=8,height=13,width=9,channels=6,stride=2,pad=1,groups=2/threads=2 \
     conv2d/bf16/batch=3,out=16,height=13,width=9,channels=16,dilation=2,groups=16";
