@@ -188,7 +188,7 @@ impl Example {
         let commit = format!("rm -rf .git && git init -q && {git} add -A && {git} commit -q -m one");
         self.shell(&commit).must(0, &[]);
         let ab = "roofline ab HEAD . cols=1000 --quick";
-        self.shell(ab).must(0, &["old/three-loops", "mine/three-loops", "beside `old`"]);
+        self.shell(ab).must(0, &["old/three-loops", "mine/three-loops", "vs old/three-loops"]);
         let again = "for _ in 0..4 { y.iter_mut().zip(x).for_each(|(y, x)| *y = (x - max).exp()); \
                      std::hint::black_box(&*y); }\n let scale = ";
         let slower = &self.changed("src/lib.rs", "let scale = ", again)["src/lib.rs"];

@@ -294,7 +294,9 @@ pub(crate) mod tests {
 
     #[test]
     fn a_row_fails_a_run_only_when_its_second_sets_say_so_too() {
-        let [slow, same] = [0.05, 0.0].map(|slower| rows(&[slower]).remove(0));
+        let [slow, mut same] = [0.05, 0.0].map(|slower| rows(&[slower]).remove(0));
+        // Wide enough for its scatter.
+        same.rounds.as_mut().unwrap().delta = 0.03;
         let both = |first: &Record, second: &Record| {
             let mut record = second.clone();
             let before = first.rounds.as_ref().map(|rounds| (rounds.to_hub.clone(), rounds.alpha));
@@ -316,16 +318,20 @@ pub(crate) mod tests {
         assert_eq!(flagged(&records, FailOn::Slower(0.0)), [&records[0]; 0]);
         assert_eq!(unconfirmed(&records, FailOn::Slower(0.0)), [&records[0]]);
         // That it is as fast is not known either way.
+        records.iter_mut().for_each(|record| record.rounds.as_mut().unwrap().delta = 0.03);
         assert_eq!(flagged(&records, FailOn::Inconclusive), [&records[0]]);
     }
 
     #[test]
     fn whoever_fails_on_what_is_not_known_fails_on_what_is_slower() {
-        let records = rows(&[0.05, 0.0, -0.05]);
+        let with = |delta: f64| {
+            let mut records = rows(&[0.05, 0.0, -0.05]);
+            records.iter_mut().for_each(|record| record.rounds.as_mut().unwrap().delta = delta);
+            records
+        };
+        let records = with(0.03);
         assert_eq!(flagged(&records, FailOn::Inconclusive), [&records[0]]);
-        let narrow = |record: &mut Record| record.rounds.as_mut().unwrap().delta = 0.001;
-        let mut records = records;
-        records.iter_mut().for_each(narrow);
+        let records = with(0.001);
         assert_eq!(flagged(&records, FailOn::Inconclusive), [&records[0], &records[1]]);
     }
 

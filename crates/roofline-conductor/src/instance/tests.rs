@@ -64,7 +64,7 @@ fn filling_poisoning_and_canaries() {
     assert!(instance.broken_canary().unwrap().contains("past the end"));
     placed.memory.write(placed.end(), &[instance.canary]);
     placed.memory.write(placed.offset - 1, b"x");
-    assert!(instance.broken_canary().unwrap().contains("1 bytes before"));
+    assert!(instance.broken_canary().unwrap().contains("1 byte before"));
 }
 
 /// A byte is as likely as not what its poison was, and never what another poison is.

@@ -9,6 +9,7 @@ fn cases() -> impl Iterator<Item = Case> {
 
 /// Mutants of every operation that some operations cannot show, and why. Those of an operation's own are all seen.
 const UNSEEN: &[(&str, &str)] = &[
+    ("a slice of the first input counted twice", "the largest of a line stands where it stood"),
     ("NaN replaced by 0", "nothing comes out NaN: places, inputs of a domain"),
     ("first input transposed", "it is no square, or its elements are of no order"),
     ("index overflow", "fewer elements come out than the period has"),
@@ -115,8 +116,9 @@ fn is_the_same_lower(case: &Case, fill: Fill) -> bool {
     case.precision.is_narrow() || rounds_nothing || rounds_once
 }
 
-/// Others of which no lower class can be told: their angles are those of f64 whatever the class.
-const NO_LOWER: &[&str] = &["rope-tables/f32"];
+/// Others of which no lower class can be told: codes whose ends are ties, near which either is right; angles that are those of f64
+/// whatever the class.
+const NO_LOWER: &[&str] = &["quantize.full/f32", "rope-tables/f32"];
 
 #[test]
 fn the_bound_is_calibrated() {

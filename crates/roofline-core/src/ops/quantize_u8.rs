@@ -37,14 +37,6 @@ pub const OPERATION: Operation = Operation {
     },
     judged: judged(|all, output, wanted| quantized(all, output, wanted, RIGHT)),
     mutants: &[
-        mutant("zero left out of the range", |all, output, wanted| {
-            quantized(
-                all,
-                output,
-                wanted,
-                Way { zero: |all, group| all.x(0, members(all.case(), group).start), ..RIGHT },
-            )
-        }),
         mutant("over 256", |all, output, wanted| {
             quantized(all, output, wanted, Way { over: 256.0, ..RIGHT })
         }),
@@ -67,8 +59,6 @@ pub const OPERATION: Operation = Operation {
 /// How a kernel goes about it.
 #[derive(Clone, Copy)]
 struct Way {
-    /// What counts among the elements of a group.
-    zero: for<'a> fn(&All<'a>, usize) -> Number<'a>,
     over: f64,
     /// How often the code of zero is added.
     of_zero: f64,
@@ -77,13 +67,13 @@ struct Way {
     how: How,
 }
 
-const RIGHT: Way = Way { zero: |all, _| all.number(0.0), over: 255.0, of_zero: 1.0, beside: 0, how: NEAREST };
+const RIGHT: Way = Way { over: 255.0, of_zero: 1.0, beside: 0, how: NEAREST };
 const NEAREST: How = How { round: |x, _| x.round_ties_even(), ..quantize::RIGHT };
 
 /// The scale of a group, and the least of its elements.
 fn scale<'a>(all: &All<'a>, group: usize, way: Way) -> (Number<'a>, Number<'a>) {
     let elements = || members(all.case(), group).map(|element| all.x(0, element));
-    let zero = (way.zero)(all, group);
+    let zero = all.number(0.0);
     let most = all.max(elements().chain([zero]));
     let least = -all.max(elements().chain([zero]).map(|x| -x));
     if most.value == least.value {
