@@ -9,8 +9,8 @@ fn cases() -> impl Iterator<Item = Case> {
 
 /// Mutants of every operation that some operations cannot show, and why. Those of an operation's own are all seen.
 const UNSEEN: &[(&str, &str)] = &[
-    ("a slice of the first input counted twice", "the largest of a line stands where it stood"),
     ("NaN replaced by 0", "nothing comes out NaN: places, inputs of a domain"),
+    ("a slice of the first input counted twice", "the largest of a line stands where it stood"),
     ("first input transposed", "it is no square, or its elements are of no order"),
     ("index overflow", "fewer elements come out than the period has"),
     ("last column of the first input left out", "no window reaches it, or the largest stands elsewhere"),
