@@ -87,9 +87,10 @@ fn sit(mut process: Process, row: &Row, case: &Case, seen: &mut Seen) -> Result<
     let implementation = row.implementation.as_str();
     let condition: Condition = row.requires.parse().unwrap();
     let is_large = case.sizes.iter().product::<u64>() > 1 << 20;
-    let others: Vec<u64> = [5, 7, 9].into_iter().take(case.sizes.len()).collect();
+    let others: Vec<u64> = [5, 7, 9].into_iter().cycle().take(case.sizes.len()).collect();
     let names = case.operation.axis_names();
     let others = condition.near(&names, &case.sizes, &others, &mut Draws::new(1, 1));
+    let others = case.operation.near(case, &others, &mut Draws::new(1, 1)).sizes;
     for case in [case.clone(), case.resized(&others)] {
         for placement in [Placement::End, Placement::Start, Placement::Between] {
             if condition.align.is_some() && matches!(placement, Placement::End) {
@@ -181,10 +182,15 @@ fn escapes_get_out_where_nobody_holds_them() {
     }
 }
 
+/// What these do is seen only by a conductor, which counts memory, stops others and knows sets.
+const ELSEWHERE: [&str; 3] =
+    ["saboteur/hides-memory", "saboteur/writes-while-others-sit", "saboteur/slow-until-timed"];
+
 /// Every row of a status, on every one of its cases.
 fn each(status: Status, check: impl Fn(&Row, &Case, &Seen)) {
     let rows = table().implementations;
-    for row in rows.iter().filter(|row| row.status == status && !is_free(row)) {
+    let is_meant = |row: &&Row| row.status == status && !is_free(row);
+    for row in rows.iter().filter(is_meant).filter(|row| !ELSEWHERE.contains(&row.implementation.as_str())) {
         for case in &row.cases {
             let case: Case = case.parse().unwrap();
             let seen = examine(row, &case);
