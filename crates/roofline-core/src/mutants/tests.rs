@@ -127,7 +127,7 @@ fn the_bound_is_calibrated() {
         let calibration = calibrate(&case, fill, 5);
         assert!(calibration.is_sound(), "{case} {fill}: {calibration:?}");
         let id = format!("{}/{}", case.form(), case.precision);
-        if calibration.has_lower {
+        if calibration.lower.is_some() {
             with.insert(id);
         } else if !is_the_same_lower(&case, fill) {
             without.insert(id);
@@ -135,6 +135,20 @@ fn the_bound_is_calibrated() {
     }
     let never: Vec<&str> = without.difference(&with).map(String::as_str).collect();
     assert_eq!(never, NO_LOWER);
+}
+
+#[test]
+fn a_lower_precision_is_seen_in_the_few_codes_that_it_changes() {
+    let case = "swiglu-quantize/f32/rows=12,cols=256".parse().unwrap();
+    let of_seed = |seed| {
+        let calibration = calibrate(&case, Fill::Uniform, seed);
+        assert!(calibration.is_sound(), "seed {seed}: {calibration:?}");
+        calibration
+    };
+    let told: Vec<Calibration> = (0..100).map(of_seed).filter(|one| one.lower.is_some()).collect();
+    // It changes about one in a hundred of 12 · 256 codes and 12 scales: luck decides whether that is told, and not what it asks.
+    let elements = 12 * 256 + 12;
+    assert!(told.iter().any(|one| one.lower_failed * 100 < elements), "{told:?}");
 }
 
 #[test]

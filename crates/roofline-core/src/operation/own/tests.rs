@@ -83,8 +83,7 @@ fn the_models_of_a_product_let_honest_kernels_pass_and_lower_precision_fail() {
         assert!(outcome.rejected.len() >= 12, "{bound}: {:?}", outcome.rejected);
         for fill in [Fill::Uniform, Fill::Normal] {
             let found = calibrate(&case, fill, 3);
-            assert!(found.declared <= 0.25, "{bound}: {found:?}");
-            assert!(found.lower_failed * 100 >= found.elements, "{bound}: {found:?}");
+            assert!(found.lower.is_some() && found.is_sound(), "{bound}: {found:?}");
         }
     }
     let wide = |own: &Own, problem: &Problem, purpose: Purpose| {
