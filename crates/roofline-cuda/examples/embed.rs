@@ -9,11 +9,12 @@
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
-use roofline_cuda::add::Tile;
+use roofline_cuda::elementwise::{Form, Rung, Tile, apply};
+use roofline_cuda::cross_entropy::Wanted;
 use roofline_cuda::layer_norm::Affine;
 use roofline_cuda::{
     CudaError, Device, DeviceSlice, DeviceSliceMut, Element, Result, RowPlan, RowRung, Rows, Stream, Weight,
-    add, bf16, cross_entropy, f16, layer_norm, probe, rms_norm, softmax,
+    bf16, cross_entropy, f16, layer_norm, probe, rms_norm, softmax,
 };
 
 /// A case, and how to cut it: 0 threads leave that to the library.
@@ -70,7 +71,10 @@ unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
     let tile = if job.threads > 0 { Tile { threads: job.threads, packs: job.packs } } else { Tile::BEST };
     match operation {
         // SAFETY: the caller's promise: x and y of all elements, w and b of one row.
-        "add" => unsafe { add::stream(&stream, input(a, len), input(b, len), all(c, len), tile) },
+        "add" => unsafe {
+            let add = Form::find("add").ok_or(CudaError::Missing { kind: "form", name: "add".to_owned() })?;
+            apply(&stream, add, Rung::Stream(tile), &[input(a, len), input(b, len)], all(c, len), 0.0)
+        },
         // SAFETY: as above.
         "softmax" => unsafe { softmax::by_rung(&stream, rung(&[a, b]), input(a, len), all(b, len), shape) },
         // SAFETY: as above.
@@ -82,18 +86,18 @@ unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
                 input(b, shape.cols),
                 all(c, len),
                 shape,
+                rms_norm::EPSILON,
             )
         },
         // SAFETY: as above.
         "layer-norm" => unsafe {
             let affine = Affine { w: input(b, shape.cols), b: input(c, shape.cols) };
-            layer_norm::by_rung(&stream, rung(&[a, b, c, d]), input(a, len), affine, all(d, len), shape)
+            layer_norm::by_rung(&stream, rung(&[a, b, c, d]), input(a, len), affine, all(d, len), shape, layer_norm::EPSILON)
         },
         // SAFETY: as above, with one target and one loss a row.
         "cross-entropy" => unsafe {
-            let (target, loss) =
-                (DeviceSlice::from_address(b, shape.rows), DeviceSliceMut::from_address(c, shape.rows));
-            cross_entropy::cross_entropy(&stream, input(a, len), target, loss, shape)
+            let (target, loss) = (DeviceSlice::from_address(b, shape.rows), all(c, shape.rows));
+            cross_entropy::cross_entropy(&stream, input(a, len), target, loss, shape, Wanted::Each)
         },
         "copy" => {
             let bytes = len * size_of::<T>();

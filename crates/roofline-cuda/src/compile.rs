@@ -11,7 +11,10 @@ use crate::sys::{Program, compiler_version};
 const HEADERS: &[(&str, &str)] = &[
     ("element.cuh", include_str!("element.cuh")),
     ("exp.cuh", include_str!("exp.cuh")),
+    ("math.cuh", include_str!("math.cuh")),
     ("rows.cuh", include_str!("rows.cuh")),
+    ("stream.cuh", include_str!("stream.cuh")),
+    ("together.cuh", include_str!("together.cuh")),
 ];
 
 /// A `.cu` file with one kernel.
@@ -28,23 +31,32 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
     element: Option<&'static str>,
+    /// What is text to the compiler: the formula of a kernel that has room for any.
+    texts: Vec<(&'static str, &'static str)>,
     constants: Vec<(&'static str, u32)>,
 }
 
 impl Variant {
     pub fn of<T: Element>(constants: &[(&'static str, u32)]) -> Variant {
-        Variant { element: Some(T::DEFINE), constants: constants.to_vec() }
+        Variant { element: Some(T::DEFINE), texts: Vec::new(), constants: constants.to_vec() }
     }
 
     /// For sources that know no number type.
     pub fn bare(constants: &[(&'static str, u32)]) -> Variant {
-        Variant { element: None, constants: constants.to_vec() }
+        Variant { element: None, texts: Vec::new(), constants: constants.to_vec() }
+    }
+
+    /// With a name that stands for a text, such as an expression.
+    pub fn with(mut self, name: &'static str, text: &'static str) -> Variant {
+        self.texts.push((name, text));
+        self
     }
 
     /// As the compiler is told.
     fn options(&self) -> impl Iterator<Item = String> {
         let constants = self.constants.iter().map(|(name, value)| format!("-D{name}={value}"));
-        self.element.iter().map(|element| format!("-D{element}")).chain(constants)
+        let texts = self.texts.iter().map(|(name, text)| format!("-D{name}={text}"));
+        self.element.iter().map(|element| format!("-D{element}")).chain(texts).chain(constants)
     }
 }
 

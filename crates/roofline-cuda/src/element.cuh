@@ -122,6 +122,23 @@ __device__ __forceinline__ int phase_of(const Word *address) {
     return (int)((reinterpret_cast<unsigned long long>(address) & 15) / sizeof(Word));
 }
 
+// Sixteen bytes from an address that is no multiple of sixteen: two whole packs, shifted into one.
+__device__ __forceinline__ Pack load_across(const Word *from) {
+    u32 bytes = (u32)(reinterpret_cast<unsigned long long>(from) & 15);
+    const char *low = reinterpret_cast<const char *>(from) - bytes;
+    Pack first = load_pack(low), second = load_pack(low + 16);
+    u32 word[8] = {first.word[0],  first.word[1],  first.word[2],  first.word[3],
+                   second.word[0], second.word[1], second.word[2], second.word[3]};
+#pragma unroll
+    for (int i = 0; i < 6; i++) word[i] = bytes & 8 ? word[i + 2] : word[i];
+#pragma unroll
+    for (int i = 0; i < 5; i++) word[i] = bytes & 4 ? word[i + 1] : word[i];
+    Pack held;
+#pragma unroll
+    for (int i = 0; i < 4; i++) held.word[i] = __funnelshift_r(word[i], word[i + 1], (bytes & 2) * 8);
+    return held;
+}
+
 // The largest element of some packs; NaN counts for nothing.
 template <int COUNT>
 __device__ __forceinline__ float largest_of(const Pack (&held)[COUNT]) {

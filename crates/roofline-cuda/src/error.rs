@@ -61,6 +61,13 @@ pub enum CudaError {
     Plan { cols: usize, plan: String },
     #[error("this memory was mapped for reading alone")]
     ReadOnly,
+    #[error("there is no {kind} `{name}`")]
+    Missing { kind: &'static str, name: String },
+    #[error("`{name}` has {bytes} bytes at address {address:#x}, which are no elements of {size} bytes")]
+    Elements { name: String, bytes: usize, address: u64, size: usize },
+    /// A case that this kernel does not take, and another may.
+    #[error("{0}")]
+    Unsupported(String),
 }
 
 pub type Result<T, E = CudaError> = std::result::Result<T, E>;

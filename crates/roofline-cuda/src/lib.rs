@@ -7,7 +7,7 @@
 //! own architecture, and kept in a [`Cache`].
 //!
 //! ```no_run
-//! use roofline_cuda::{Device, DeviceVec, Stream, add::add};
+//! use roofline_cuda::{Device, DeviceVec, Stream, elementwise::add};
 //!
 //! # fn main() -> Result<(), roofline_cuda::CudaError> {
 //! let stream = Stream::new(&Device::open(0)?)?;
@@ -19,10 +19,11 @@
 //! # }
 //! ```
 //!
-//! To add an operation: a folder with `mod.rs` (the launcher) and a `.cu` for each rung, and a row
-//! each in [`catalog`]; `tests/every_kernel_compiles.rs` compiles it then for every architecture, and
-//! `examples/verify.rs` runs it against f64 on a device.
+//! To add an operation: a line in the table of its family ([`elementwise::FORMS`], …); or a folder with `mod.rs` (launcher
+//! and ladder), a `.cu` for each rung and a line in [`catalog`]. `tests/every_kernel_compiles.rs` compiles it then for every
+//! architecture, and `examples/verify.rs` runs it against the gate's own references on a device.
 
+mod args;
 mod cache;
 mod compile;
 mod device;
@@ -39,8 +40,8 @@ mod sys;
 
 pub mod catalog;
 
-pub mod add;
 pub mod cross_entropy;
+pub mod elementwise;
 pub mod layer_norm;
 pub mod matmul;
 pub mod probe;
@@ -48,6 +49,7 @@ pub mod rms_norm;
 pub mod softmax;
 pub mod tend;
 
+pub use args::Args;
 pub use cache::Cache;
 pub use compile::{Compiled, Origin, Source, Variant, compile};
 pub use device::{Device, DeviceInfo, devices};

@@ -30,9 +30,9 @@ __device__ __forceinline__ int block_of_cluster() {
     return CLUSTER == 1 ? 0 : blockIdx.x % CLUSTER;
 }
 
-__device__ __forceinline__ Row this_row(const Word *x, i64 rows, i64 cols) {
+// Row `index` of all, if there is one.
+__device__ __forceinline__ Row row_at(const Word *x, i64 index, i64 rows, i64 cols) {
     Row row;
-    i64 index = (i64)(blockIdx.x / CLUSTER) * ROWS + threadIdx.y;
     row.live = index < rows;
     row.before = (row.live ? index : 0) * cols;
     row.after = rows * cols - row.before;
@@ -40,6 +40,10 @@ __device__ __forceinline__ Row this_row(const Word *x, i64 rows, i64 cols) {
     row.cols = (int)cols;
     row.phase = ALIGNED ? 0 : phase_of(x + row.before);
     return row;
+}
+
+__device__ __forceinline__ Row this_row(const Word *x, i64 rows, i64 cols) {
+    return row_at(x, (i64)(blockIdx.x / CLUSTER) * ROWS + threadIdx.y, rows, cols);
 }
 
 // Where pack `p` of this thread begins, in elements of the row; below 0 before its first one.
@@ -93,23 +97,6 @@ __device__ __forceinline__ void load_row(const Row &row, const Word *x, Word neu
         }
     }
 #endif
-}
-
-// Sixteen bytes from an address that is no multiple of sixteen: two whole packs, shifted into one.
-__device__ __forceinline__ Pack load_across(const Word *from) {
-    u32 bytes = (u32)(reinterpret_cast<unsigned long long>(from) & 15);
-    const char *low = reinterpret_cast<const char *>(from) - bytes;
-    Pack first = load_pack(low), second = load_pack(low + 16);
-    u32 word[8] = {first.word[0],  first.word[1],  first.word[2],  first.word[3],
-                   second.word[0], second.word[1], second.word[2], second.word[3]};
-#pragma unroll
-    for (int i = 0; i < 6; i++) word[i] = bytes & 8 ? word[i + 2] : word[i];
-#pragma unroll
-    for (int i = 0; i < 5; i++) word[i] = bytes & 4 ? word[i + 1] : word[i];
-    Pack held;
-#pragma unroll
-    for (int i = 0; i < 4; i++) held.word[i] = __funnelshift_r(word[i], word[i + 1], (bytes & 2) * 8);
-    return held;
 }
 
 // Pack `p` of a row that all rows share, such as weights.

@@ -4,12 +4,14 @@
 //! cluster of blocks, so that it is read once and stays in registers. What no cluster can hold goes
 //! to a kernel that walks the row more than once.
 
+use crate::catalog::{Implementation, of_each};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
 use crate::kernel::{Argument, Geometry};
 use crate::shape::{Rows, blocks};
 use crate::stream::Stream;
+use crate::{bf16, f16};
 
 const WARP: usize = 32;
 const MOST_THREADS: usize = 1024;
@@ -188,6 +190,27 @@ pub(crate) fn check_cols(cols: usize) -> Result<()> {
     Ok(())
 }
 
+/// The forms of the rung in registers: part of a warp, a warp, some warps, a full block, a cluster; rows that lie well
+/// and rows that do not.
+pub(crate) fn registers(row: &Implementation, largest_cluster: u32) -> Vec<Variant> {
+    fn of<T: Element>(largest_cluster: u32, weight: Weight) -> impl Iterator<Item = Variant> {
+        const LENGTHS: [usize; 9] = [1, 31, 768, 1024, 8191, 16_384, 32_768, 65_535, 128_256];
+        LENGTHS.into_iter().filter_map(move |cols| {
+            let aligned = cols.is_multiple_of(T::PER_PACK);
+            let plan = RowPlan::new(cols, T::PER_PACK, aligned, largest_cluster, weight)?;
+            Some(Variant::of::<T>(&plan.constants()))
+        })
+    }
+    let weight = if row.operation.starts_with("layer-norm") { Weight::Heavy } else { Weight::Light };
+    let singles = of::<f32>(largest_cluster, weight);
+    singles.chain(of::<bf16>(largest_cluster, weight)).chain(of::<f16>(largest_cluster, weight)).collect()
+}
+
+/// The forms of the rung that walks.
+pub(crate) fn long(_: &Implementation, _: u32) -> Vec<Variant> {
+    of_each(&[("THREADS", LONG_THREADS)])
+}
+
 /// Which rung, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowRung {
@@ -200,6 +223,24 @@ pub enum RowRung {
 }
 
 impl RowRung {
+    /// The one that a row of the catalogue names; refused where rows are too long for it.
+    pub(crate) fn of_row<T: Element>(
+        row: &Implementation,
+        stream: &Stream,
+        shape: Rows,
+        addresses: &[u64],
+        weight: Weight,
+    ) -> Result<RowRung> {
+        match (row.name, RowRung::best::<T>(stream, shape, addresses, weight)) {
+            ("plain", _) => Ok(RowRung::Plain),
+            ("registers", rung @ RowRung::Registers(_)) => Ok(rung),
+            ("registers", _) => {
+                Err(CudaError::Unsupported(format!("a row of {} does not fit into registers", shape.cols)))
+            }
+            _ => Ok(RowRung::Long),
+        }
+    }
+
     /// The fastest for a shape, whose tensors begin at these addresses.
     pub fn best<T: Element>(stream: &Stream, shape: Rows, addresses: &[u64], weight: Weight) -> RowRung {
         let aligned = lies_well(shape.cols, T::PER_PACK, addresses);

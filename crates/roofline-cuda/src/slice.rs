@@ -122,6 +122,13 @@ impl<'a, T: Plain> DeviceSlice<'a, T> {
         self.address
     }
 
+    /// The same bytes as elements of another type, if they are whole ones and lie as such must.
+    pub fn cast<U: Plain>(&self) -> Option<DeviceSlice<'a, U>> {
+        let bytes = self.len * size_of::<T>();
+        let fits = bytes.is_multiple_of(size_of::<U>()) && self.address.is_multiple_of(size_of::<U>() as u64);
+        fits.then(|| DeviceSlice { address: self.address, len: bytes / size_of::<U>(), elements: PhantomData })
+    }
+
     /// A part of it; refused where it does not lie inside.
     pub fn slice(&self, part: Range<usize>) -> Result<DeviceSlice<'a, T>> {
         if part.start > part.end || part.end > self.len {
@@ -177,6 +184,11 @@ impl<'a, T: Plain> DeviceSliceMut<'a, T> {
 
     pub fn as_slice(&self) -> DeviceSlice<'_, T> {
         self.0
+    }
+
+    /// The same bytes as elements of another type, if they are whole ones and lie as such must.
+    pub fn cast<U: Plain>(self) -> Option<DeviceSliceMut<'a, U>> {
+        self.0.cast().map(DeviceSliceMut)
     }
 
     /// A part of it, for as long as the whole is not used otherwise.

@@ -1,8 +1,10 @@
 //! Streams, events and graphs: the order of work on a device.
 
+use std::sync::OnceLock;
+
 use crate::device::Device;
 use crate::error::Result;
-use crate::sys::{RawEvent, RawGraph, RawStream};
+use crate::sys::{Memory, RawEvent, RawGraph, RawStream};
 
 /// A queue of work. What one stream is given runs in that order; between streams only an [`Event`]
 /// orders anything.
@@ -10,11 +12,17 @@ use crate::sys::{RawEvent, RawGraph, RawStream};
 pub struct Stream {
     raw: RawStream,
     device: Device,
+    /// Where the blocks of a launch leave what the last of them puts together.
+    scratch: OnceLock<Memory>,
 }
+
+/// Blocks of a launch that can leave something there, two numbers each.
+pub(crate) const SCRATCH_BLOCKS: usize = 2048;
 
 impl Stream {
     pub fn new(device: &Device) -> Result<Stream> {
-        Ok(Stream { raw: RawStream::new(device.context())?, device: device.clone() })
+        let raw = RawStream::new(device.context())?;
+        Ok(Stream { raw, device: device.clone(), scratch: OnceLock::new() })
     }
 
     /// The stream of another library in this process, by its handle (0 is the default stream).
@@ -22,11 +30,25 @@ impl Stream {
     /// # Safety
     /// The handle is a stream of this device, and stays one as long as this value is used.
     pub unsafe fn from_handle(device: &Device, handle: usize) -> Stream {
-        Stream { raw: RawStream::foreign(device.context(), handle), device: device.clone() }
+        let raw = RawStream::foreign(device.context(), handle);
+        Stream { raw, device: device.clone(), scratch: OnceLock::new() }
     }
 
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Memory that `together.cuh` works with: zeros, as every launch leaves them. Launches of one stream take turns with it.
+    pub(crate) fn scratch(&self) -> Result<u64> {
+        if let Some(memory) = self.scratch.get() {
+            return Ok(memory.address());
+        }
+        const BYTES: usize = 16 + SCRATCH_BLOCKS * 2 * size_of::<f32>();
+        let memory = Memory::new(self.device.context(), BYTES)?;
+        // SAFETY: as many bytes as were asked for.
+        unsafe { self.raw.fill(memory.address(), 0, BYTES)? };
+        self.raw.wait()?;
+        Ok(self.scratch.get_or_init(|| memory).address())
     }
 
     pub(crate) fn raw(&self) -> &RawStream {
@@ -44,7 +66,7 @@ impl Stream {
     }
 
     /// Records the launches of `work` as a graph instead of running them. The memory that they use
-    /// must outlive the graph's last launch. Kernels must have been launched once before: a module
+    /// must outlive the graph's last launch, and so must this stream; reductions of two streams must not run at once through graphs of one. Kernels must have been launched once before: a module
     /// cannot be loaded while a graph is recorded.
     pub fn capture(&self, work: impl FnOnce(&Stream) -> Result<()>) -> Result<Graph> {
         self.raw.capture(|| work(self)).map(Graph)

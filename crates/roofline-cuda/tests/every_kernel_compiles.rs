@@ -6,15 +6,15 @@
 
 use std::path::Path;
 
-use roofline_cuda::catalog::{IMPLEMENTATIONS, Implementation};
+use roofline_cuda::catalog::{Implementation, implementations};
 use roofline_cuda::{Cache, CudaError, compile};
 
 const ARCHITECTURES: &[(&str, u32)] = &[("sm_80", 1), ("sm_90a", 8), ("sm_100", 8)];
 
 /// Whether a compiler is there; else the reason is printed, which the runner of tests counts.
 fn compiler_is_there() -> bool {
-    let probe = &IMPLEMENTATIONS[0];
-    let first = (probe.variants)(1).remove(0);
+    let probe = implementations().next().unwrap();
+    let first = (probe.variants)(probe, 1).remove(0);
     match compile(&probe.source, &first, "sm_90a", &Cache::none()) {
         Err(CudaError::NoCompiler) => false,
         Err(error) => panic!("{error}"),
@@ -41,7 +41,7 @@ fn every_kernel_compiles_for_every_architecture() {
         return;
     }
     let (mut kernels, mut spills) = (0, Vec::new());
-    for row in IMPLEMENTATIONS {
+    for row in implementations() {
         for &(architecture, largest_cluster) in ARCHITECTURES {
             kernels += compile_all(row, architecture, largest_cluster, &mut spills);
         }
@@ -56,7 +56,7 @@ fn compile_all(
     largest_cluster: u32,
     spills: &mut Vec<String>,
 ) -> usize {
-    let variants = (row.variants)(largest_cluster);
+    let variants = (row.variants)(row, largest_cluster);
     for variant in &variants {
         let compiled =
             compile(&row.source, variant, architecture, &Cache::none()).unwrap_or_else(|e| panic!("{e}"));

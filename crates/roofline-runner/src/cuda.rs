@@ -101,7 +101,11 @@ struct CudaRunner {
 /// What the driver says, as a refusal.
 pub(crate) fn refusal(error: CudaError) -> Refusal {
     let text = error.to_string();
-    if text.contains("OUT_OF_MEMORY") { out_of_memory(text) } else { failed(text) }
+    match error {
+        CudaError::Unsupported(why) => unsupported(why),
+        _ if text.contains("OUT_OF_MEMORY") => out_of_memory(text),
+        _ => failed(text),
+    }
 }
 
 impl CudaRunner {
@@ -149,7 +153,7 @@ impl CudaRunner {
             request.tensors.iter().zip(files).map(map).collect::<Result<_, Refusal>>()?;
         let launches = match &self.file {
             Some(file) => file.prepare(&stream, request, &memory)?,
-            None => prepare(&stream, request, &memory)?,
+            None => prepare(request, &memory)?,
         };
         let queue = Queue::new(&stream, launches, memory).map_err(refusal)?;
         let notes = queue.notes().map_err(refusal)?;

@@ -1,7 +1,10 @@
-//! `cross-entropy` of logits with one target a row: loss = log Σ exp x − x[target].
+//! `cross-entropy` of logits with one target a row: log Σ exp x − x[target] of each row, or the mean over rows that count.
 //!
-//! One read of the logits; one f32 a row is written. A target that names no column makes its row NaN.
+//! One read of the logits, and hardly a write. A row whose target is [`NO_TARGET`] does not count: its loss is 0. Any other
+//! target that names no column makes its row NaN.
 
+use crate::args::Args;
+use crate::catalog::{Implementation, by_type};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::Result;
@@ -9,51 +12,116 @@ use crate::kernel::{Argument, Geometry};
 use crate::rows::check_cols;
 use crate::shape::{Rows, blocks, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
-use crate::stream::Stream;
+use crate::stream::{SCRATCH_BLOCKS, Stream};
+use crate::{bf16, f16};
 
-pub(crate) const PLAIN: Source =
+const PLAIN: Source =
     Source { file: "cross_entropy/plain.cu", text: include_str!("plain.cu"), entry: "cross_entropy_plain" };
-pub(crate) const ONLINE: Source = Source {
+const ONLINE: Source = Source {
     file: "cross_entropy/online.cu",
     text: include_str!("online.cu"),
     entry: "cross_entropy_online",
 };
 
-/// What `online.cu` is compiled with: more in flight a thread where a pack has more elements, and two
-/// warps where a row is over before more of them have begun.
-pub(crate) fn constants<T: Element>(cols: usize) -> [(&'static str, u32); 2] {
-    let half = T::PER_PACK > 4;
+/// The target of a row that does not count.
+pub const NO_TARGET: i32 = -100;
+
+/// What is written of the losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Each.
+    Each,
+    /// Their mean over the rows that count, NaN of none.
+    Mean,
+}
+
+const PLAIN_THREADS: u32 = 128;
+/// Blocks a multiprocessor that share the rows of a mean.
+const RESIDENT: usize = 8;
+
+/// The rungs of both forms, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    BY_THREAD,
+    ONE_WALK,
+    BY_THREAD.form("cross-entropy.none"),
+    ONE_WALK.form("cross-entropy.none"),
+];
+
+const BY_THREAD: Implementation = Implementation {
+    variants: |row, _| forms(row, |_| vec![("THREADS", PLAIN_THREADS)]),
+    ..Implementation::new("cross-entropy", "plain", "one thread a row, two walks", PLAIN, by_row)
+};
+const ONE_WALK: Implementation =
+    Implementation::new("cross-entropy", "online", "a block a row of any length, one walk", ONLINE, by_row)
+        .fast(|row, _| [1000, 32_000].into_iter().flat_map(|cols| forms(row, |half| cut(cols, half))).collect());
+
+fn forms(row: &Implementation, cut: impl Fn(bool) -> Vec<(&'static str, u32)>) -> Vec<Variant> {
+    let wanted = wanted(row);
+    vec![variant::<f32>(wanted, cut(false)), variant::<bf16>(wanted, cut(true)), variant::<f16>(wanted, cut(true))]
+}
+
+fn wanted(row: &Implementation) -> Wanted {
+    if row.operation.ends_with(".none") { Wanted::Each } else { Wanted::Mean }
+}
+
+fn variant<T: Element>(wanted: Wanted, cut: Vec<(&'static str, u32)>) -> Variant {
+    let all = [cut, vec![("MEAN", u32::from(wanted == Wanted::Mean))]].concat();
+    Variant::of::<T>(&all).with("NO_TARGET", "(-100)")
+}
+
+/// More in flight a thread where a pack has more elements, and two warps where a row is over before more of them have
+/// begun.
+fn cut(cols: usize, half: bool) -> Vec<(&'static str, u32)> {
     let (threads, packs) = match cols {
         ..=4096 => (64, if half { 2 } else { 4 }),
         _ if half => (256, 8),
         _ => (128, 4),
     };
-    [("THREADS", threads), ("PACKS", packs)]
+    vec![("THREADS", threads), ("PACKS", packs)]
+}
+
+fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {
+    by_type!(args, typed(row, stream, args))
+}
+
+fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) -> Result<()> {
+    let (x, t, y) = (args.take::<T>("x")?, args.take("t")?, args.take_out::<T>("y")?);
+    let (shape, wanted) = (args.rows()?, wanted(row));
+    match row.fast {
+        true => cross_entropy(stream, x, t, y, shape, wanted),
+        false => plain(stream, x, t, y, shape, wanted),
+    }
 }
 
 /// One thread a row.
 pub fn plain<T: Element>(
     stream: &Stream,
     x: DeviceSlice<'_, T>,
-    target: DeviceSlice<'_, i64>,
-    loss: DeviceSliceMut<'_, f32>,
+    target: DeviceSlice<'_, i32>,
+    y: DeviceSliceMut<'_, T>,
     shape: Rows,
+    wanted: Wanted,
 ) -> Result<()> {
-    let geometry = Geometry::line(blocks("rows", shape.rows.div_ceil(128))?, 128);
-    launch(stream, &PLAIN, &Variant::of::<T>(&[]), &geometry, x, target, loss, shape)
+    let of_all = shape.rows.div_ceil(PLAIN_THREADS as usize);
+    let grid = if wanted == Wanted::Mean { 1 } else { blocks("rows", of_all)? };
+    let variant = variant::<T>(wanted, vec![("THREADS", PLAIN_THREADS)]);
+    launch(stream, &PLAIN, &variant, Geometry::line(grid, PLAIN_THREADS), x, target, y, shape, wanted)
 }
 
 /// A block a row, one walk: the fastest.
 pub fn cross_entropy<T: Element>(
     stream: &Stream,
     x: DeviceSlice<'_, T>,
-    target: DeviceSlice<'_, i64>,
-    loss: DeviceSliceMut<'_, f32>,
+    target: DeviceSlice<'_, i32>,
+    y: DeviceSliceMut<'_, T>,
     shape: Rows,
+    wanted: Wanted,
 ) -> Result<()> {
-    let constants = constants::<T>(shape.cols);
-    let geometry = Geometry::line(blocks("rows", shape.rows)?, constants[0].1);
-    launch(stream, &ONLINE, &Variant::of::<T>(&constants), &geometry, x, target, loss, shape)
+    let cut = cut(shape.cols, T::PER_PACK > 4);
+    let most = (RESIDENT * stream.device().info().multiprocessors).clamp(1, SCRATCH_BLOCKS);
+    let grid = if wanted == Wanted::Mean { shape.rows.min(most) } else { shape.rows };
+    let geometry = Geometry::line(blocks("rows", grid)?, cut[0].1);
+    launch(stream, &ONLINE, &variant::<T>(wanted, cut), geometry, x, target, y, shape, wanted)
 }
 
 #[expect(
@@ -64,21 +132,21 @@ fn launch<T: Element>(
     stream: &Stream,
     source: &Source,
     variant: &Variant,
-    geometry: &Geometry,
+    geometry: Geometry,
     x: DeviceSlice<'_, T>,
-    target: DeviceSlice<'_, i64>,
-    loss: DeviceSliceMut<'_, f32>,
+    target: DeviceSlice<'_, i32>,
+    y: DeviceSliceMut<'_, T>,
     shape: Rows,
+    wanted: Wanted,
 ) -> Result<()> {
     length("x", x.len(), shape.elements()?)?;
     length("target", target.len(), shape.rows)?;
-    length("loss", loss.len(), shape.rows)?;
+    length("y", y.len(), if wanted == Wanted::Mean { 1 } else { shape.rows })?;
     check_cols(shape.cols)?;
     if shape.rows == 0 || shape.cols == 0 {
         return Ok(());
     }
-    let addresses = [x.address(), target.address(), loss.address()].map(Argument::Address);
+    let addresses = [x.address(), target.address(), y.address(), stream.scratch()?].map(Argument::Address);
     let sizes = [shape.rows, shape.cols].map(|size| Argument::I64(size as i64));
-    let arguments = [addresses.as_slice(), &sizes].concat();
-    stream.device().kernel(source, variant)?.launch(stream, geometry, &arguments)
+    stream.device().kernel(source, variant)?.launch(stream, &geometry, &[addresses.as_slice(), &sizes].concat())
 }

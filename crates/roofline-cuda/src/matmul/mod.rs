@@ -1,6 +1,8 @@
 //! `matmul`: C = A B for row-major matrices, accumulated in f32. Rungs for learning: neither uses the
 //! tensor cores.
 
+use crate::args::Args;
+use crate::catalog::{Implementation, by_type, of_each};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
@@ -13,6 +15,23 @@ pub(crate) const PLAIN: Source =
     Source { file: "matmul/plain.cu", text: include_str!("plain.cu"), entry: "matmul_plain" };
 pub(crate) const TILED: Source =
     Source { file: "matmul/tiled.cu", text: include_str!("tiled.cu"), entry: "matmul_tiled" };
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    Implementation::new("matmul.nn", "plain", "one element of C a thread", PLAIN, by_row),
+    Implementation::new("matmul.nn", "tiled", "tiles in shared memory, 8 × 8 elements a thread", TILED, by_row)
+        .fast(|_, _| of_each(&[])),
+];
+
+fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {
+    by_type!(args, typed(row, stream, args))
+}
+
+fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) -> Result<()> {
+    let (a, b, c) = (args.take::<T>("a")?, args.take::<T>("b")?, args.take_out::<T>("c")?);
+    let shape = Product { m: args.axis("m")?, n: args.axis("n")?, k: args.axis("k")? };
+    if row.fast { tiled(stream, a, b, c, shape) } else { plain(stream, a, b, c, shape) }
+}
 
 /// One element of C a thread.
 pub fn plain<T: Element>(

@@ -1,7 +1,8 @@
 //! What memory gives to a kernel that computes nothing: the yardstick beside which kernels are read.
 
-use crate::add::Tile;
+use crate::catalog::Implementation;
 use crate::compile::{Source, Variant};
+use crate::elementwise::Tile;
 use crate::error::{CudaError, Result};
 use crate::kernel::{Argument, Geometry};
 use crate::shape::{blocks, length};
@@ -21,6 +22,26 @@ const FMA_THREADS: u32 = 256;
 const RESIDENT: usize = 8;
 /// Multiply-adds that a thread does in a round.
 const A_ROUND: u64 = 64;
+
+const fn row(
+    name: &'static str,
+    about: &'static str,
+    source: Source,
+    variants: fn(&Implementation, u32) -> Vec<Variant>,
+) -> Implementation {
+    Implementation::helper("probe", name, about, source, variants)
+}
+
+/// No operation: what the others are read beside.
+pub const LADDER: &[Implementation] = &[
+    row("copy", "reads and writes, and computes nothing", COPY, tiles),
+    row("traffic", "reads and writes several tensors", TRAFFIC, tiles),
+    row("fma", "multiply-adds from registers", FMA, |_, _| vec![Variant::bare(&[("THREADS", FMA_THREADS)])]),
+];
+
+fn tiles(_: &Implementation, _: u32) -> Vec<Variant> {
+    vec![Variant::bare(&Tile::BEST.constants())]
+}
 
 /// How [`traffic`] goes through memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,18 +1,20 @@
-//! `rms-norm` over the last axis: y = x / sqrt(mean(x²) + ε) · w, ε = 10⁻⁶.
+//! `rms-norm` over the last axis: y = x / sqrt(mean(x²) + ε) · w.
 //!
 //! One read and one write of a row; w is read once a row, from a cache. Infinity in a row makes its
 //! finite elements 0 and the infinite ones NaN; NaN makes the whole row NaN.
 
+use crate::args::Args;
+use crate::catalog::{Implementation, by_type};
 use crate::compile::Source;
 use crate::element::Element;
 use crate::error::Result;
 use crate::kernel::Argument;
-use crate::rows::{RowKernels, RowRung, Weight, launch};
+use crate::rows::{self, RowKernels, RowRung, Weight, launch};
 use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 
-/// ε: keeps a row of zeros finite.
+/// The usual ε, which keeps a row of zeros finite.
 pub const EPSILON: f32 = 1e-6;
 
 pub(crate) const KERNELS: RowKernels = RowKernels {
@@ -26,6 +28,29 @@ pub(crate) const KERNELS: RowKernels = RowKernels {
     long: Source { file: "rms_norm/long.cu", text: include_str!("long.cu"), entry: "rms_norm_long" },
 };
 
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    row("plain", "one thread a row, two walks", KERNELS.plain),
+    row("long", "a block a row of any length, two walks", KERNELS.long).fast(rows::long),
+    row("registers", "the row in registers, one exchange", KERNELS.registers).fast(rows::registers),
+];
+
+const fn row(name: &'static str, about: &'static str, source: Source) -> Implementation {
+    Implementation::new("rms-norm", name, about, source, by_row).params(&["eps"])
+}
+
+fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {
+    by_type!(args, typed(row, stream, args))
+}
+
+fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) -> Result<()> {
+    let (x, w, y) = (args.take::<T>("x")?, args.take::<T>("w")?, args.take_out::<T>("y")?);
+    let (shape, eps) = (args.rows()?, args.value("eps")? as f32);
+    let addresses = [x.address(), w.address(), y.address()];
+    let rung = RowRung::of_row::<T>(row, stream, shape, &addresses, KERNELS.weight)?;
+    by_rung(stream, rung, x, w, y, shape, eps)
+}
+
 /// The fastest rung for the shape.
 pub fn rms_norm<T: Element>(
     stream: &Stream,
@@ -35,7 +60,7 @@ pub fn rms_norm<T: Element>(
     shape: Rows,
 ) -> Result<()> {
     let rung = RowRung::best::<T>(stream, shape, &[x.address(), w.address(), y.address()], KERNELS.weight);
-    by_rung(stream, rung, x, w, y, shape)
+    by_rung(stream, rung, x, w, y, shape, EPSILON)
 }
 
 /// The rung that is named.
@@ -46,10 +71,11 @@ pub fn by_rung<T: Element>(
     w: DeviceSlice<'_, T>,
     y: DeviceSliceMut<'_, T>,
     shape: Rows,
+    eps: f32,
 ) -> Result<()> {
     length("x", x.len(), shape.elements()?)?;
     length("w", w.len(), shape.cols)?;
     length("y", y.len(), shape.elements()?)?;
     let addresses = [x.address(), w.address(), y.address()];
-    launch::<T>(stream, &KERNELS, rung, &addresses, shape, &[Argument::F32(EPSILON)])
+    launch::<T>(stream, &KERNELS, rung, &addresses, shape, &[Argument::F32(eps)])
 }

@@ -2,10 +2,12 @@
 //!
 //! One read and one write of a row. A row that is all −∞, or has a NaN or +∞, is NaN throughout.
 
+use crate::args::Args;
+use crate::catalog::{Implementation, by_type};
 use crate::compile::Source;
 use crate::element::Element;
 use crate::error::Result;
-use crate::rows::{RowKernels, RowRung, Weight, launch};
+use crate::rows::{self, RowKernels, RowRung, Weight, launch};
 use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
@@ -20,6 +22,26 @@ pub(crate) const KERNELS: RowKernels = RowKernels {
     },
     long: Source { file: "softmax/online.cu", text: include_str!("online.cu"), entry: "softmax_online" },
 };
+
+/// The rungs, from the plain one up.
+pub const LADDER: &[Implementation] = &[
+    Implementation::new(NAME, "plain", "one thread a row, three walks", KERNELS.plain, by_row),
+    Implementation::new(NAME, "online", "a block a row of any length, two walks", KERNELS.long, by_row).fast(rows::long),
+    Implementation::new(NAME, "registers", "the row in registers, one exchange", KERNELS.registers, by_row)
+        .fast(rows::registers),
+];
+
+const NAME: &str = "softmax";
+
+fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {
+    by_type!(args, typed(row, stream, args))
+}
+
+fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) -> Result<()> {
+    let (x, y, shape) = (args.take::<T>("x")?, args.take_out::<T>("y")?, args.rows()?);
+    let rung = RowRung::of_row::<T>(row, stream, shape, &[x.address(), y.address()], KERNELS.weight)?;
+    by_rung(stream, rung, x, y, shape)
+}
 
 /// The fastest rung for the shape.
 ///

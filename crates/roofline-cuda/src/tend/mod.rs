@@ -2,6 +2,7 @@
 //!
 //! For whoever owns memory that others compute with, and must know what they left there.
 
+use crate::catalog::Implementation;
 use crate::compile::{Source, Variant};
 use crate::error::{CudaError, Result};
 use crate::kernel::{Argument, Geometry};
@@ -15,12 +16,20 @@ const fn source(entry: &'static str) -> Source {
     Source { file: "tend/tend.cu", text: TEXT, entry }
 }
 
-pub(crate) const SCATTER: Source = source("tend_scatter");
+const SCATTER: Source = source("tend_scatter");
 const GATHER: Source = source("tend_gather");
 const REPEAT: Source = source("tend_repeat");
 const HASH: Source = source("tend_hash");
 const FIND: Source = source("tend_find");
 const NOTHING: Source = source("tend_nothing");
+
+/// No operation, and not there for its speed.
+pub const LADDER: &[Implementation] = &[Implementation {
+    fast: false,
+    ..Implementation::helper("tend", "tend", "what an owner of tensors does with their bytes", SCATTER, |_, _| {
+        vec![Variant::bare(&[])]
+    })
+}];
 
 const THREADS: u32 = 256;
 /// Enough to fill any device several times over.

@@ -1,0 +1,60 @@
+//! The formulas, a line each.
+
+/// An operation of elements: its tensors by name, and its formula.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// With its variant: `mse.none`.
+    pub operation: &'static str,
+    /// One or two, which the formula calls x and y whatever the operation does.
+    pub inputs: &'static [&'static str],
+    pub output: &'static str,
+    /// The parameter that the formula calls s, if there is one.
+    pub params: &'static [&'static str],
+    /// What the kernel is given for it.
+    pub number: fn(f64) -> f64,
+    /// In f32, with the functions of `math.cuh`.
+    pub formula: &'static str,
+}
+
+const fn unary(operation: &'static str, formula: &'static str) -> Form {
+    Form { operation, inputs: &["x"], output: "y", params: &[], number: |s| s, formula }
+}
+
+const fn binary(operation: &'static str, formula: &'static str) -> Form {
+    Form { inputs: &["x", "y"], output: "z", ..unary(operation, formula) }
+}
+
+const fn scalar(operation: &'static str, params: &'static [&'static str], formula: &'static str) -> Form {
+    Form { params, ..unary(operation, formula) }
+}
+
+pub(super) const ADD: Form = binary("add", "x + y");
+
+/// Every operation that the engine has.
+pub const FORMS: &[Form] = &[
+    ADD,
+    binary("sub", "x - y"),
+    binary("mul", "x * y"),
+    binary("div", "x / y"),
+    unary("negate", "-x"),
+    unary("exp", "e_to(x)"),
+    unary("log", "logf(x)"),
+    unary("sqrt", "sqrtf(x)"),
+    unary("sin", "sinf(x)"),
+    unary("cos", "cosf(x)"),
+    unary("tanh", "tanhf(x)"),
+    // NaN stays NaN.
+    unary("relu", "x < 0.0f ? 0.0f : x"),
+    unary("sigmoid", "sigmoid(x)"),
+    unary("silu", "x * sigmoid(x)"),
+    unary("gelu", "0.5f * x * (1.0f + erf_of(x * 0.707106781f))"),
+    // (1 + tanh a) / 2 is the sigmoid of 2a, which does not cancel.
+    unary("gelu-tanh", "x * sigmoid(1.59576912f * (x + 0.044715f * x * x * x))"),
+    unary("gelu-quick", "x * sigmoid(1.702f * x)"),
+    scalar("add-scalar", &["scalar"], "x + s"),
+    scalar("scale", &["scalar"], "x * s"),
+    Form { number: |s| 1.0 / s, ..scalar("div-scalar", &["scalar"], "x * s") },
+    scalar("pow-scalar", &["exponent"], "to_power(x, s)"),
+    Form { params: &["a"], ..binary("axpy", "s * x + y") },
+    Form { inputs: &["p", "t"], output: "y", ..binary("mse.none", "(x - y) * (x - y)") },
+];
