@@ -76,7 +76,7 @@ unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
             apply(&stream, add, Rung::Stream(tile), &[input(a, len), input(b, len)], all(c, len), 0.0)
         },
         // SAFETY: as above.
-        "softmax" => unsafe { softmax::by_rung(&stream, rung(&[a, b]), input(a, len), all(b, len), shape) },
+        "softmax" => unsafe { softmax::by_rung(&stream, softmax::Of::Softmax, rung(&[a, b]), input(a, len), all(b, len), shape) },
         // SAFETY: as above.
         "rms-norm" => unsafe {
             rms_norm::by_rung(

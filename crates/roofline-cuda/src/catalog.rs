@@ -69,6 +69,11 @@ impl Implementation {
         Implementation { fast: true, variants, ..self }
     }
 
+    /// Not there for its speed, in these forms.
+    pub(crate) const fn slow(self, variants: fn(&Implementation, u32) -> Vec<Variant>) -> Implementation {
+        Implementation { variants, ..self }
+    }
+
     /// Takes these parameters of the operation.
     pub(crate) const fn params(self, params: &'static [&'static str]) -> Implementation {
         Implementation { params, ..self }
@@ -91,6 +96,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::probe::LADDER,
     crate::tend::LADDER,
     &crate::elementwise::LADDER,
+    &crate::reduce::LADDER,
     crate::softmax::LADDER,
     crate::rms_norm::LADDER,
     crate::layer_norm::LADDER,

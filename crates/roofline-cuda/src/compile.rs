@@ -11,6 +11,7 @@ use crate::sys::{Program, compiler_version};
 const HEADERS: &[(&str, &str)] = &[
     ("element.cuh", include_str!("element.cuh")),
     ("exp.cuh", include_str!("exp.cuh")),
+    ("found.cuh", include_str!("reduce/found.cuh")),
     ("math.cuh", include_str!("math.cuh")),
     ("rows.cuh", include_str!("rows.cuh")),
     ("stream.cuh", include_str!("stream.cuh")),

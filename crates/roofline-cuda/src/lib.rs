@@ -45,6 +45,7 @@ pub mod elementwise;
 pub mod layer_norm;
 pub mod matmul;
 pub mod probe;
+pub mod reduce;
 pub mod rms_norm;
 pub mod softmax;
 pub mod tend;

@@ -175,6 +175,8 @@ pub(crate) struct RowKernels {
     pub(crate) registers: Source,
     /// Any length, a block a row.
     pub(crate) long: Source,
+    /// What tells the operation from others of the same sources.
+    pub(crate) form: &'static [(&'static str, u32)],
 }
 
 /// The threads of a block that walks a long row.
@@ -192,23 +194,22 @@ pub(crate) fn check_cols(cols: usize) -> Result<()> {
 
 /// The forms of the rung in registers: part of a warp, a warp, some warps, a full block, a cluster; rows that lie well
 /// and rows that do not.
-pub(crate) fn registers(row: &Implementation, largest_cluster: u32) -> Vec<Variant> {
-    fn of<T: Element>(largest_cluster: u32, weight: Weight) -> impl Iterator<Item = Variant> {
+pub(crate) fn registers(kernels: &RowKernels, largest_cluster: u32) -> Vec<Variant> {
+    fn of<T: Element>(largest_cluster: u32, kernels: &RowKernels) -> impl Iterator<Item = Variant> {
         const LENGTHS: [usize; 9] = [1, 31, 768, 1024, 8191, 16_384, 32_768, 65_535, 128_256];
         LENGTHS.into_iter().filter_map(move |cols| {
             let aligned = cols.is_multiple_of(T::PER_PACK);
-            let plan = RowPlan::new(cols, T::PER_PACK, aligned, largest_cluster, weight)?;
-            Some(Variant::of::<T>(&plan.constants()))
+            let plan = RowPlan::new(cols, T::PER_PACK, aligned, largest_cluster, kernels.weight)?;
+            Some(Variant::of::<T>(&[&plan.constants(), kernels.form].concat()))
         })
     }
-    let weight = if row.operation.starts_with("layer-norm") { Weight::Heavy } else { Weight::Light };
-    let singles = of::<f32>(largest_cluster, weight);
-    singles.chain(of::<bf16>(largest_cluster, weight)).chain(of::<f16>(largest_cluster, weight)).collect()
+    let singles = of::<f32>(largest_cluster, kernels);
+    singles.chain(of::<bf16>(largest_cluster, kernels)).chain(of::<f16>(largest_cluster, kernels)).collect()
 }
 
 /// The forms of the rung that walks.
-pub(crate) fn long(_: &Implementation, _: u32) -> Vec<Variant> {
-    of_each(&[("THREADS", LONG_THREADS)])
+pub(crate) fn long(kernels: &RowKernels) -> Vec<Variant> {
+    of_each(&[&[("THREADS", LONG_THREADS)], kernels.form].concat())
 }
 
 /// Which rung, and how.
@@ -277,6 +278,7 @@ pub(crate) fn launch<T: Element>(
             (&kernels.long, constants, Geometry::line(blocks("rows", shape.rows)?, LONG_THREADS))
         }
     };
+    let constants = [constants, kernels.form.to_vec()].concat();
     let kernel = stream.device().kernel(source, &Variant::of::<T>(&constants))?;
     let mut arguments: Vec<Argument> = addresses.iter().map(|&address| Argument::Address(address)).collect();
     arguments.extend([Argument::I64(shape.rows as i64), Argument::I64(shape.cols as i64)]);

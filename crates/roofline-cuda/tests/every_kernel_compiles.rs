@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use std::path::Path;
+use std::sync::Mutex;
 
 use roofline_cuda::catalog::{Implementation, implementations};
 use roofline_cuda::{Cache, CudaError, compile};
@@ -40,12 +41,28 @@ fn every_kernel_compiles_for_every_architecture() {
         println!("skipped: no NVRTC; `pip install --target target/cuda-wheels nvidia-cuda-nvrtc` brings it");
         return;
     }
-    let (mut kernels, mut spills) = (0, Vec::new());
-    for row in implementations() {
-        for &(architecture, largest_cluster) in ARCHITECTURES {
-            kernels += compile_all(row, architecture, largest_cluster, &mut spills);
+    // On all cores, whoever is free taking the next.
+    let left = Mutex::new(implementations());
+    let next = || left.lock().expect("nobody fails while it takes one").next();
+    let work = || {
+        let (mut kernels, mut spills) = (0, Vec::new());
+        while let Some(row) = next() {
+            for &(architecture, largest_cluster) in ARCHITECTURES {
+                kernels += compile_all(row, architecture, largest_cluster, &mut spills);
+            }
         }
-    }
+        (kernels, spills)
+    };
+    let (mut kernels, mut spills) = (0, Vec::new());
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            let (compiled, spilled) = worker.join().expect("every kernel compiles");
+            kernels += compiled;
+            spills.extend(spilled);
+        }
+    });
     assert!(kernels > 100, "{kernels} kernels");
     assert!(spills.is_empty(), "{}", spills.join("\n"));
 }

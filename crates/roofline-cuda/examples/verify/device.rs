@@ -77,8 +77,8 @@ pub(crate) fn resources(device: &Device) -> Outcome {
         for variant in (row.variants)(row, device.largest_cluster()) {
             let kernel = device.kernel(&row.source, &variant)?;
             let resources = kernel.resources();
-            // Eight bytes are a known exception of layer-norm; see the test that compiles everything.
-            if resources.local_bytes > 16 {
+            // A few bytes are known exceptions; see the test that compiles everything. Sines of large angles have a table.
+            if resources.local_bytes > 32 {
                 return Err(format!("{} {variant} spills: {resources:?}", row.source.file).into());
             }
         }

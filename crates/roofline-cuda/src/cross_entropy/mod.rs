@@ -47,10 +47,9 @@ pub const LADDER: &[Implementation] = &[
     ONE_WALK.form("cross-entropy.none"),
 ];
 
-const BY_THREAD: Implementation = Implementation {
-    variants: |row, _| forms(row, |_| vec![("THREADS", PLAIN_THREADS)]),
-    ..Implementation::new("cross-entropy", "plain", "one thread a row, two walks", PLAIN, by_row)
-};
+const BY_THREAD: Implementation =
+    Implementation::new("cross-entropy", "plain", "one thread a row, two walks", PLAIN, by_row)
+        .slow(|row, _| forms(row, |_| vec![("THREADS", PLAIN_THREADS)]));
 const ONE_WALK: Implementation =
     Implementation::new("cross-entropy", "online", "a block a row of any length, one walk", ONLINE, by_row)
         .fast(|row, _| [1000, 32_000].into_iter().flat_map(|cols| forms(row, |half| cut(cols, half))).collect());

@@ -25,6 +25,7 @@ pub(crate) const KERNELS: RowKernels = RowKernels {
         entry: "layer_norm_registers",
     },
     long: Source { file: "layer_norm/long.cu", text: include_str!("long.cu"), entry: "layer_norm_long" },
+    form: &[],
 };
 
 /// Weights and bias, one of each for every element of a row.
@@ -37,8 +38,8 @@ pub struct Affine<'a, T> {
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     row("plain", "one thread a row, three walks", KERNELS.plain),
-    row("long", "a block a row of any length, two walks", KERNELS.long).fast(rows::long),
-    row("registers", "the row in registers, one exchange", KERNELS.registers).fast(rows::registers),
+    row("long", "a block a row of any length, two walks", KERNELS.long).fast(|_, _| rows::long(&KERNELS)),
+    row("registers", "the row in registers, one exchange", KERNELS.registers).fast(|_, cluster| rows::registers(&KERNELS, cluster)),
 ];
 
 const fn row(name: &'static str, about: &'static str, source: Source) -> Implementation {

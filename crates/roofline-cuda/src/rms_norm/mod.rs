@@ -26,13 +26,14 @@ pub(crate) const KERNELS: RowKernels = RowKernels {
         entry: "rms_norm_registers",
     },
     long: Source { file: "rms_norm/long.cu", text: include_str!("long.cu"), entry: "rms_norm_long" },
+    form: &[],
 };
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     row("plain", "one thread a row, two walks", KERNELS.plain),
-    row("long", "a block a row of any length, two walks", KERNELS.long).fast(rows::long),
-    row("registers", "the row in registers, one exchange", KERNELS.registers).fast(rows::registers),
+    row("long", "a block a row of any length, two walks", KERNELS.long).fast(|_, _| rows::long(&KERNELS)),
+    row("registers", "the row in registers, one exchange", KERNELS.registers).fast(|_, cluster| rows::registers(&KERNELS, cluster)),
 ];
 
 const fn row(name: &'static str, about: &'static str, source: Source) -> Implementation {

@@ -1,9 +1,9 @@
-//! `softmax` over the last axis: y = exp(x − max x) / Σ exp(x − max x).
+//! `softmax` over the last axis: y = exp(x − max x) / Σ exp(x − max x); and `log-softmax`, its logarithm.
 //!
 //! One read and one write of a row. A row that is all −∞, or has a NaN or +∞, is NaN throughout.
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, of_each};
 use crate::compile::Source;
 use crate::element::Element;
 use crate::error::Result;
@@ -12,7 +12,15 @@ use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 
-pub(crate) const KERNELS: RowKernels = RowKernels {
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    Softmax,
+    /// `log-softmax`: its logarithm, x − max x − log Σ exp(x − max x).
+    Logarithm,
+}
+
+const KERNELS: RowKernels = RowKernels {
     weight: Weight::Light,
     plain: Source { file: "softmax/plain.cu", text: include_str!("plain.cu"), entry: "softmax_plain" },
     registers: Source {
@@ -21,17 +29,39 @@ pub(crate) const KERNELS: RowKernels = RowKernels {
         entry: "softmax_registers",
     },
     long: Source { file: "softmax/online.cu", text: include_str!("online.cu"), entry: "softmax_online" },
+    form: &[("LOG", 0)],
 };
+const LOGARITHM: RowKernels = RowKernels { form: &[("LOG", 1)], ..KERNELS };
 
-/// The rungs, from the plain one up.
+const PLAIN: Implementation =
+    Implementation::new("softmax", "plain", "one thread a row, three walks", KERNELS.plain, by_row)
+        .slow(|row, _| of_each(of_row(row).kernels().form));
+const ONLINE: Implementation =
+    Implementation::new("softmax", "online", "a block a row of any length, two walks", KERNELS.long, by_row)
+        .fast(|row, _| rows::long(of_row(row).kernels()));
+const REGISTERS: Implementation =
+    Implementation::new("softmax", "registers", "the row in registers, one exchange", KERNELS.registers, by_row)
+        .fast(|row, cluster| rows::registers(of_row(row).kernels(), cluster));
+
+/// The rungs of both, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::new(NAME, "plain", "one thread a row, three walks", KERNELS.plain, by_row),
-    Implementation::new(NAME, "online", "a block a row of any length, two walks", KERNELS.long, by_row).fast(rows::long),
-    Implementation::new(NAME, "registers", "the row in registers, one exchange", KERNELS.registers, by_row)
-        .fast(rows::registers),
+    PLAIN,
+    ONLINE,
+    REGISTERS,
+    PLAIN.form("log-softmax"),
+    ONLINE.form("log-softmax"),
+    REGISTERS.form("log-softmax"),
 ];
 
-const NAME: &str = "softmax";
+impl Of {
+    fn kernels(self) -> &'static RowKernels {
+        if self == Of::Softmax { &KERNELS } else { &LOGARITHM }
+    }
+}
+
+fn of_row(row: &Implementation) -> Of {
+    if row.operation == "softmax" { Of::Softmax } else { Of::Logarithm }
+}
 
 fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {
     by_type!(args, typed(row, stream, args))
@@ -40,7 +70,7 @@ fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {
 fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) -> Result<()> {
     let (x, y, shape) = (args.take::<T>("x")?, args.take_out::<T>("y")?, args.rows()?);
     let rung = RowRung::of_row::<T>(row, stream, shape, &[x.address(), y.address()], KERNELS.weight)?;
-    by_rung(stream, rung, x, y, shape)
+    by_rung(stream, of_row(row), rung, x, y, shape)
 }
 
 /// The fastest rung for the shape.
@@ -64,12 +94,13 @@ pub fn softmax<T: Element>(
     shape: Rows,
 ) -> Result<()> {
     let rung = RowRung::best::<T>(stream, shape, &[x.address(), y.address()], KERNELS.weight);
-    by_rung(stream, rung, x, y, shape)
+    by_rung(stream, Of::Softmax, rung, x, y, shape)
 }
 
 /// The rung that is named.
 pub fn by_rung<T: Element>(
     stream: &Stream,
+    of: Of,
     rung: RowRung,
     x: DeviceSlice<'_, T>,
     y: DeviceSliceMut<'_, T>,
@@ -77,5 +108,5 @@ pub fn by_rung<T: Element>(
 ) -> Result<()> {
     length("x", x.len(), shape.elements()?)?;
     length("y", y.len(), shape.elements()?)?;
-    launch::<T>(stream, &KERNELS, rung, &[x.address(), y.address()], shape, &[])
+    launch::<T>(stream, of.kernels(), rung, &[x.address(), y.address()], shape, &[])
 }

@@ -1,4 +1,4 @@
-// Softmax of rows that no cluster can hold: largest and sum in one walk, the quotient in a second.
+// Softmax of rows that no cluster can hold, or with LOG its logarithm: largest and sum in one walk, the result in a second.
 //
 // Grid: a block of THREADS a row. Two reads of a row, the second from the far cache where it fits.
 #define PACKS 4
@@ -41,7 +41,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     float mine[2] = {of_warp, sum}, neutral[2] = {minus_infinity, 0.0f}, all[CLUSTER][2];
     exchange<0>(mine, neutral, all);
     float base = base_of(over_lanes<Largest, SEATS>(all[0][0]));
-    float scale = 1.0f / over_lanes<Add, SEATS>(all[0][1] * exp_of(all[0][0] - base));
+    sum = over_lanes<Add, SEATS>(all[0][1] * exp_of(all[0][0] - base));
+    float scale = 1.0f / sum, logarithm = logf(sum);
     for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
         Row part = row;
         part.thread = row.thread + begin / PER_PACK;
@@ -52,7 +53,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             float value[PER_PACK];
             unpack(held[p], value);
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) value[i] = exp_scaled(value[i] - base, scale);
+            for (int i = 0; i < PER_PACK; i++) {
+                value[i] = LOG ? value[i] - base - logarithm : exp_scaled(value[i] - base, scale);
+            }
             store_pack(part, y, p, pack(value));
         }
     }

@@ -1,4 +1,4 @@
-// Softmax as the mathematics says it: one thread a row, three walks.
+// Softmax as the mathematics says it, or with LOG its logarithm: one thread a row, three walks.
 //
 // Grid: rows / 128. Three reads of a row, all but the first from a cache where it fits; neighbours
 // in a warp are a row apart, so that each sixteen bytes fetched serve one thread alone.
@@ -13,5 +13,8 @@ extern "C" __global__ void softmax_plain(const Word *__restrict__ x, Word *__res
     for (i64 i = 0; i < cols; i++) largest = fmaxf(largest, to_float(x[i]));
     float sum = 0.0f;
     for (i64 i = 0; i < cols; i++) sum += exp_of(to_float(x[i]) - largest);
-    for (i64 i = 0; i < cols; i++) y[i] = from_float(exp_of(to_float(x[i]) - largest) / sum);
+    for (i64 i = 0; i < cols; i++) {
+        float below = to_float(x[i]) - largest;
+        y[i] = from_float(LOG ? below - logf(sum) : exp_of(below) / sum);
+    }
 }

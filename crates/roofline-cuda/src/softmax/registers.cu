@@ -1,4 +1,4 @@
-// Softmax with the row in registers: one read, one write.
+// Softmax with the row in registers, or with LOG its logarithm: one read, one write.
 //
 // Grid: rows / ROWS * CLUSTER, block (THREADS, ROWS); a row's threads are part of a warp, a block or
 // a cluster of blocks, by its length. Each warp adds up against its own largest element, so that
@@ -6,6 +6,9 @@
 // packed, in half the registers, and takes them again.
 #include "rows.cuh"
 #include "exp.cuh"
+
+// Whether the exponentials are kept in the place of the row.
+#define KEEPS (PER_PACK == 4 && !LOG)
 
 extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
     softmax_registers(const Word *__restrict__ x, Word *__restrict__ y, i64 rows, i64 cols) {
@@ -25,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
             value[i] = exp_term(value[i] - base);
             sum += value[i];
         }
-        if (PER_PACK == 4) held[p] = pack(value);
+        if (KEEPS) held[p] = pack(value);
     }
     sum = over_lanes<Add, LANES>(sum);
     keep_packed(held);
@@ -42,17 +45,18 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
         for (int block = 0; block < CLUSTER; block++) sum += all[block][1] * exp_of(all[block][0] - base);
         sum = over_lanes<Add, SEATS>(sum);
     }
-    float scale = 1.0f / sum;
+    float scale = 1.0f / sum, logarithm = logf(sum);
     // What f32 keeps was taken against the warp's own base. A warp without a finite element has base
     // 0, maybe far above that of all, and nothing but zeros.
-    if (PER_PACK == 4) scale *= own > base ? 0.0f : exp_of(own - base);
+    if (KEEPS) scale *= own > base ? 0.0f : exp_of(own - base);
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
         float value[PER_PACK];
         unpack(held[p], value);
 #pragma unroll
         for (int i = 0; i < PER_PACK; i++) {
-            value[i] = PER_PACK == 4 ? value[i] * scale : exp_scaled(value[i] - base, scale);
+            if (LOG) value[i] = value[i] - base - logarithm;
+            else value[i] = KEEPS ? value[i] * scale : exp_scaled(value[i] - base, scale);
         }
         store_pack(row, y, p, pack(value));
     }
