@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections import Counter
 from pathlib import Path
@@ -43,35 +42,23 @@ def shares(path: str) -> list[str]:
     for row in rows(path):
         if row["status"] != "ok" or row["implementation"].startswith("limit/"):
             continue
-        share = (row.get("rounds") or {}).get("share") or {}
-        mean = share.get("mean")
-        name = f"{row['case']}@{row['implementation']}"
-        print(f"  {name}: {100 * math.exp(mean):.1f} %" if mean is not None else f"! {name}: no share")
-        if mean is None or mean > 0.03:
-            wrong.append(f"{name}: {mean}")
+        figures, name = row["derived"], f"{row['case']}@{row['implementation']}"
+        share, low = figures["of_limit"], figures["of_limit_low"]
+        if share is None:
+            print(f"! {name}: no share")
+            wrong.append(f"{name}: no share")
+            continue
+        print(f"  {name}: {1e6 * figures['median_seconds']:.1f} us, {100 * share:.1f} % of {figures['limiter']}")
+        if low > 1.0:
+            wrong.append(f"{name}: {100 * low:.1f} % at least")
     return wrong
 
 
 def compare(path: str, name: str) -> list[str]:
-    """How often rows of a name differ from the hub, by the word of their verdict."""
-    words = Counter(verdict(row) for row in rows(path) if row["implementation"].endswith(f"/{name}"))
+    """How often rows of a name differ from what they are compared with, by the word of their verdict."""
+    words = Counter(row["derived"]["word"] for row in rows(path) if row["implementation"].endswith(f"/{name}"))
     print(name, dict(words))
     return []
-
-
-def verdict(row: dict) -> str:
-    """The word of a row, from its set values against the hub."""
-    to_hub = (row.get("rounds") or {}).get("to_hub") or []
-    values = [one if isinstance(one, (int, float)) else one.get("log", 0.0) for one in to_hub]
-    if len(values) < 6:
-        return "none"
-    mean = sum(values) / len(values)
-    spread = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values))
-    # Two-sided 5 % by Student's t: 2.57 at six sets, 2.2 at twelve.
-    half = spread * (2.57 if len(values) < 12 else 2.2)
-    if abs(mean) - half > 0.003:
-        return "slower" if mean < 0 else "faster"
-    return "same or unclear"
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ export ROOFLINE_HOME=${ROOFLINE_HOME:-$bin/home} ROOFLINE_PYTHON=${ROOFLINE_PYTH
 for nvrtc in /usr/local/cuda/lib64/libnvrtc.so.13 $(python3 -c 'import site; print(*site.getsitepackages())' | tr ' ' '\n' | sed 's#$#/nvidia/cu13/lib/libnvrtc.so.13#'); do
     [ -z "${ROOFLINE_NVRTC:-}" ] && [ -f "$nvrtc" ] && export ROOFLINE_NVRTC=$nvrtc
 done
-rl() { "$bin/roofline" "$@" --store "$out/store.db"; }
+# A run that hangs costs its step, not the others: LIMIT seconds each.
+rl() { timeout -s INT -k 10 "${LIMIT:-540}" "$bin/roofline" "$@" --store "$out/store.db"; }
 failed=0
 # Runs a step, with its time; what it prints stays in $out.
 step() {

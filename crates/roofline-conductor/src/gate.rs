@@ -10,6 +10,7 @@ use crate::device;
 use crate::failure::{Failure, SeenOn, Stop};
 use crate::instance::{Instance, Placement, Poison, Spot};
 use crate::lane::Lane;
+use crate::marks::check_canaries;
 use crate::sample;
 use crate::shapes;
 use crate::stage::Stage;
@@ -499,9 +500,7 @@ fn projects(fill: Fill) -> bool {
 }
 
 fn check_memory(stage: &Stage, instance: &Instance, exam: &Exam) -> Result<(), Failure> {
-    if let Some(why) = instance.broken_canary().filter(|_| stage.options.checks.on(Check::Canaries)) {
-        return Err(Failure::new(Status::Wrong, why));
-    }
+    check_canaries(stage, instance)?;
     // The files are sealed; this holds even where a system does not honour that.
     if instance.hash_inputs() != exam.inputs {
         return Err(Failure::new(Status::Wrong, "an input was changed by the launch"));

@@ -186,6 +186,10 @@ fn chills(
 fn time_in_a_row(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<(), Stop> {
     let Some(queue) = device::of(instance.case.device).queue else { return Ok(()) };
     let place = format!("{}, pilot", instance.case);
+    // Probes let go of the tensors when the limit was chosen among them.
+    if lane.is_probe() {
+        lane.attempt(stage, &place, |lane, stage| lane.prepare(stage, instance))?;
+    }
     let mut fewer: Option<(u32, f64)> = None;
     for batch in (0..DEVICE_TRIES).map(|n| DEVICE_STEP.pow(n)) {
         let shape = Shape::new(queue.warmup, 1, batch);

@@ -8,6 +8,7 @@ use crate::format;
 use crate::judge::{Judgement, judge};
 use crate::operation::{Expected, Judged, Problem};
 use crate::tensor::{Tensor, View};
+use std::sync::OnceLock;
 
 /// A value that no operation here gives on these inputs: what outputs hold before a kernel writes them.
 pub const POISON: f64 = -96.0;
@@ -21,6 +22,8 @@ pub struct Instance<'a> {
     pub outputs: Vec<Tensor>,
     /// By output; none where only a property holds.
     expected: Vec<Vec<Expected>>,
+    /// What an honest kernel leaves: asked for again and again, emulated once.
+    honest: OnceLock<Vec<Vec<f64>>>,
 }
 
 impl<'a> Instance<'a> {
@@ -34,7 +37,8 @@ impl<'a> Instance<'a> {
             operation.filling(fill, seed, index, &tensor).write(0..tensor.elements(), &mut bytes);
             (tensor, bytes)
         });
-        let mut instance = Instance { case, fill, inputs: inputs.collect(), outputs, expected: Vec::new() };
+        let (inputs, honest) = (inputs.collect(), OnceLock::new());
+        let mut instance = Instance { case, fill, inputs, outputs, expected: Vec::new(), honest };
         let expected = instance.outputs.iter().enumerate().map(|(output, tensor)| {
             let all: Vec<usize> = (0..tensor.elements()).collect();
             case.judged().reference(&instance.problem(), output, &all)
@@ -65,8 +69,8 @@ impl<'a> Instance<'a> {
     }
 
     /// What a kernel of the declared precision leaves.
-    pub fn honest(&self) -> Vec<Vec<f64>> {
-        self.emulate(&Arithmetic::declared(self.case))
+    pub fn honest(&self) -> &[Vec<f64>] {
+        self.honest.get_or_init(|| self.emulate(&Arithmetic::declared(self.case)))
     }
 
     /// The expected values themselves; `None` where there are none.
@@ -127,7 +131,7 @@ impl<'a> Instance<'a> {
     /// less may pass, whoever leaves it.
     pub(crate) fn shows(&self, outputs: &[Vec<f64>], spread: &[f64]) -> bool {
         if self.expected.iter().all(Vec::is_empty) {
-            return self.differing(outputs, &self.honest()) > 0;
+            return self.differing(outputs, self.honest()) > 0;
         }
         let written = self.written(outputs);
         let shows = |output: usize, tensor: &Tensor| {

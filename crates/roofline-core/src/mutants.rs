@@ -15,6 +15,8 @@ use crate::operation::{Expected, Judged, Mutant, Operation, Usual};
 use crate::ops::OPERATIONS;
 use crate::philox::Draws;
 use crate::tensor::Tensor;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Size of every axis of the self-test's instance: square, so that a product has 64 Ki elements at most.
 const SIZE: u64 = 64;
@@ -45,13 +47,13 @@ pub struct SelfTest {
 pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
     let case = instance_of(case, seed);
     let mut outcome = SelfTest { rejected: Vec::new(), broken: Vec::new(), unseen: Vec::new() };
-    let uniform = instances(&case, Fill::Uniform, seed);
-    let honest: Vec<Vec<Vec<f64>>> = uniform.iter().map(Instance::honest).collect();
+    let mut filled = Filled { case: &case, seed, by: BTreeMap::new() };
+    let uniform = filled.with(Fill::Uniform);
 
     let pairwise = Arithmetic { pairwise: true, ..Arithmetic::declared(&case) };
-    for (instance, honest) in uniform.iter().zip(&honest) {
+    for instance in &*uniform {
         let mut controls = vec![
-            ("an honest kernel", honest.clone()),
+            ("an honest kernel", instance.honest().to_vec()),
             ("an honest kernel that sums in halves", instance.emulate(&pairwise)),
         ];
         controls.extend(instance.exact().map(|exact| ("the rounded reference", exact)));
@@ -64,8 +66,8 @@ pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
 
     let mut settle = |name: &str, instances: &[Instance], wrong: &Leaves| {
         let mut passed = Vec::new();
-        for (number, instance) in instances.iter().enumerate() {
-            let Some(outputs) = wrong(number, instance) else { continue };
+        for instance in instances {
+            let Some(outputs) = wrong(instance) else { continue };
             if instance.judge(&outputs, loosen).failed > 0 {
                 outcome.rejected.push(name.to_owned());
                 return;
@@ -83,9 +85,9 @@ pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
         let is_square = output.elements() == SQUARE && output.row() == 64;
         let of_squares = SQUARE_MUTANTS.iter().filter(|_| is_square);
         for (name, mutate) in OUTPUT_MUTANTS.iter().chain(of_squares) {
-            settle(name, &uniform, &|number, instance| {
-                let mut outputs = honest[number].clone();
-                outputs[index] = mutate(&honest[number][index], instance, index, seed);
+            settle(name, &uniform, &|instance| {
+                let mut outputs = instance.honest().to_vec();
+                outputs[index] = mutate(&instance.honest()[index], instance, index, seed);
                 Some(outputs)
             });
         }
@@ -94,19 +96,19 @@ pub fn self_test(case: &Case, seed: u64, loosen: f64) -> SelfTest {
         let narrow = Arithmetic { accumulator: narrow(&case), ..Arithmetic::declared(&case) };
         let arithmetics = [("next lower precision", lower), ("accumulator as narrow as the output", narrow)];
         for (name, arithmetic) in arithmetics.iter().filter(|(_, other)| told(&uniform, other).is_some()) {
-            settle(name, &uniform, &|_, instance| Some(instance.emulate(arithmetic)));
+            settle(name, &uniform, &|instance| Some(instance.emulate(arithmetic)));
         }
     }
     for (name, spoil) in INPUT_MUTANTS {
-        settle(name, &uniform, &|_, instance| instance.with_input(*spoil));
+        settle(name, &uniform, &|instance| instance.with_input(*spoil));
     }
     for mutant in own(&case) {
-        let instances = instances(&case, mutant.fill, seed);
-        settle(mutant.name, &instances, &|_, instance| Some(mutant.wrong.outputs(&instance.problem())));
+        let instances = filled.with(mutant.fill);
+        settle(mutant.name, &instances, &|instance| Some(mutant.wrong.outputs(&instance.problem())));
     }
     if case.operation.fills_of(&case).contains(&Fill::Nonfinite) {
         let clean = |output: &Vec<f64>| output.iter().map(|y| if y.is_nan() { 0.0 } else { *y }).collect();
-        settle("NaN replaced by 0", &instances(&case, Fill::Nonfinite, seed), &|_, instance| {
+        settle("NaN replaced by 0", &filled.with(Fill::Nonfinite), &|instance| {
             Some(instance.honest().iter().map(clean).collect())
         });
     }
@@ -182,11 +184,23 @@ fn instances(case: &Case, fill: Fill, seed: u64) -> Vec<Instance<'_>> {
     std::iter::once(first).chain(others).collect()
 }
 
+/// The instances of one self-test: mutants of one family share theirs.
+struct Filled<'a> {
+    case: &'a Case,
+    seed: u64,
+    by: BTreeMap<Fill, Rc<[Instance<'a>]>>,
+}
+
+impl<'a> Filled<'a> {
+    fn with(&mut self, fill: Fill) -> Rc<[Instance<'a>]> {
+        self.by.entry(fill).or_insert_with(|| instances(self.case, fill, self.seed).into()).clone()
+    }
+}
+
 /// By output: the deviations and the margin that a bound gives an honest kernel, from how far one is off here.
 fn spread(instances: &[Instance]) -> Vec<f64> {
-    let honest: Vec<Vec<Vec<f64>>> = instances.iter().map(Instance::honest).collect();
     let of = |output: usize| {
-        let squares = instances.iter().zip(&honest).map(|(one, honest)| one.squares(output, &honest[output]));
+        let squares = instances.iter().map(|one| one.squares(output, &one.honest()[output]));
         let (squares, count) = squares.fold((0.0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
         Z * MARGIN * (squares / count.max(1) as f64).sqrt()
     };
@@ -205,9 +219,9 @@ fn told(instances: &[Instance], other: &Arithmetic) -> Option<usize> {
     let (mut differing, mut elements, mut declared, mut others) = (0, 0, 0.0, 0.0);
     for instance in instances {
         let (honest, other) = (instance.honest(), instance.emulate(other));
-        differing += instance.differing(&other, &honest);
+        differing += instance.differing(&other, honest);
         elements += instance.outputs.iter().map(Tensor::elements).sum::<usize>();
-        declared += squares(instance, &honest);
+        declared += squares(instance, honest);
         others += squares(instance, &other);
     }
     let is_told = 100 * differing >= elements && others > (Z * MARGIN).powi(2) * declared;
@@ -245,7 +259,7 @@ pub fn calibrate(case: &Case, fill: Fill, seed: u64) -> Calibration {
     for instance in &instances {
         let honest = instance.honest();
         let in_halves = instance.emulate(&Arithmetic { pairwise: true, ..declared });
-        for outputs in [&honest, &in_halves] {
+        for outputs in [honest, &in_halves] {
             calibration.declared = calibration.declared.max(worst(instance.judge(outputs, 1.0)));
         }
         let lower = instance.emulate(&lower);
@@ -294,8 +308,8 @@ pub fn forms(operation: &'static Operation) -> impl Iterator<Item = Case> {
     })
 }
 
-/// What a wrong kernel leaves on an instance, of which the number is given; `None` where it has none of its own.
-type Leaves<'a> = dyn Fn(usize, &Instance) -> Option<Vec<Vec<f64>>> + 'a;
+/// What a wrong kernel leaves on an instance; `None` where it has none of its own.
+type Leaves<'a> = dyn Fn(&Instance) -> Option<Vec<Vec<f64>>> + 'a;
 
 /// An honest output, its instance and its number, and a seed: a spoiled copy of it.
 type OutputMutant = fn(&[f64], &Instance, usize, u64) -> Vec<f64>;

@@ -9,8 +9,8 @@
 use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
-use roofline_cuda::elementwise::{Form, Rung, Tile, apply};
 use roofline_cuda::cross_entropy::Wanted;
+use roofline_cuda::elementwise::{Form, Rung, Tile, apply};
 use roofline_cuda::layer_norm::Affine;
 use roofline_cuda::{
     CudaError, Device, DeviceSlice, DeviceSliceMut, Element, Result, RowPlan, RowRung, Rows, Stream, Weight,
@@ -76,7 +76,9 @@ unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
             apply(&stream, add, Rung::Stream(tile), &[input(a, len), input(b, len)], all(c, len), 0.0)
         },
         // SAFETY: as above.
-        "softmax" => unsafe { softmax::by_rung(&stream, softmax::Of::Softmax, rung(&[a, b]), input(a, len), all(b, len), shape) },
+        "softmax" => unsafe {
+            softmax::by_rung(&stream, softmax::Of::Softmax, rung(&[a, b]), input(a, len), all(b, len), shape)
+        },
         // SAFETY: as above.
         "rms-norm" => unsafe {
             rms_norm::by_rung(
@@ -92,7 +94,15 @@ unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
         // SAFETY: as above.
         "layer-norm" => unsafe {
             let affine = Affine { w: input(b, shape.cols), b: input(c, shape.cols) };
-            layer_norm::by_rung(&stream, rung(&[a, b, c, d]), input(a, len), affine, all(d, len), shape, layer_norm::EPSILON)
+            layer_norm::by_rung(
+                &stream,
+                rung(&[a, b, c, d]),
+                input(a, len),
+                affine,
+                all(d, len),
+                shape,
+                layer_norm::EPSILON,
+            )
         },
         // SAFETY: as above, with one target and one loss a row.
         "cross-entropy" => unsafe {

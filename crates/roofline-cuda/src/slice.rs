@@ -126,7 +126,11 @@ impl<'a, T: Plain> DeviceSlice<'a, T> {
     pub fn cast<U: Plain>(&self) -> Option<DeviceSlice<'a, U>> {
         let bytes = self.len * size_of::<T>();
         let fits = bytes.is_multiple_of(size_of::<U>()) && self.address.is_multiple_of(size_of::<U>() as u64);
-        fits.then(|| DeviceSlice { address: self.address, len: bytes / size_of::<U>(), elements: PhantomData })
+        fits.then(|| DeviceSlice {
+            address: self.address,
+            len: bytes / size_of::<U>(),
+            elements: PhantomData,
+        })
     }
 
     /// A part of it; refused where it does not lie inside.

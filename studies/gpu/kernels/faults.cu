@@ -69,5 +69,5 @@ extern "C" __global__ void wild(const float *x, const float *y, float *z, i64 ro
 }
 
 extern "C" __global__ void endless(const float *x, const float *y, volatile float *z, i64 rows, i64 cols) {
-    while (true) z[threadIdx.x] = x[0] + y[0];
+    while (true) z[0] = x[0] + y[0];
 }

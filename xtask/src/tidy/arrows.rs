@@ -31,8 +31,7 @@ const ALLOWED: &[Row] = &[
 ];
 
 /// What tests alone may see: kernels are held to the gate's own references.
-const FOR_TESTS: &[(&str, &str)] =
-    &[("roofline-cpu", "roofline-core"), ("roofline-cuda", "roofline-core")];
+const FOR_TESTS: &[(&str, &str)] = &[("roofline-cpu", "roofline-core"), ("roofline-cuda", "roofline-core")];
 
 const EVERYTHING: &[&str] = &[
     "roofline-core",

@@ -57,7 +57,7 @@ fn every_mutant_of_its_own_is_caught_at_every_seed() {
         let case = instance_of(&case, 0);
         for mutant in own(&case) {
             let missed: Vec<u64> =
-                (0..4).filter(|seed| caught(&case, mutant.name, *seed) != Some(true)).collect();
+                (0..2).filter(|seed| caught(&case, mutant.name, *seed) != Some(true)).collect();
             if !missed.is_empty() {
                 through.push(format!("{case}: `{}` at {missed:?}", mutant.name));
             }
@@ -159,7 +159,10 @@ fn a_bound_a_million_times_too_wide_is_noticed() {
             && (case.operation.tensors)(case).iter().any(is_rounded)
             && !matches!(case.judged(), Judged::Property(_))
     };
-    for case in cases().filter(has_bound) {
+    // A form of an operation has the bound of the others.
+    let mut seen = BTreeSet::new();
+    let is_new = move |case: &Case| seen.insert((case.operation.name, case.precision.id));
+    for case in cases().filter(has_bound).filter(is_new) {
         assert!(!self_test(&case, 1, 1e6).broken.is_empty(), "{case}");
     }
 }

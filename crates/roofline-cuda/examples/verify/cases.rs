@@ -15,7 +15,8 @@ pub(crate) fn of(form: &str, precision: &str, quick: bool) -> Outcome<Vec<Case>>
         sizes.retain(|sizes| sizes.iter().product::<u64>() <= 20_000);
     }
     let parse = |sizes: &[u64]| {
-        let axes: Vec<String> = names.iter().zip(sizes).map(|(name, size)| format!("{name}={size}")).collect();
+        let axes: Vec<String> =
+            names.iter().zip(sizes).map(|(name, size)| format!("{name}={size}")).collect();
         format!("{form}/{precision}/{}", axes.join(",")).parse::<Case>()
     };
     let legal = [2, 64, 256].into_iter().find_map(|size| parse(&vec![size; names.len()]).ok());
@@ -60,20 +61,21 @@ fn sizes(names: &[&str]) -> Vec<Vec<u64>> {
             &[1, 300_001],
         ],
         ["n"] => &[&[1], &[31], &[4096], &[100_003], &[1_000_000]],
-        ["m", "n", "k"] => &[
-            &[1, 1, 1],
-            &[129, 131, 67],
-            &[7, 300, 33],
-            &[1, 1000, 2048],
-            &[4, 257, 1031],
-            &[8, 64, 4096],
-        ],
+        ["m", "n", "k"] => {
+            &[&[1, 1, 1], &[129, 131, 67], &[7, 300, 33], &[1, 1000, 2048], &[4, 257, 1031], &[8, 64, 4096]]
+        }
         ["seq", "heads", "dim"] => &[&[1, 1, 2], &[5, 3, 64], &[130, 2, 128], &[7, 5, 100], &[64, 8, 80]],
         ["seq", "dim"] => &[&[1, 2], &[33, 64], &[100, 128]],
-        ["rows", "cols", "more"] => {
-            &[&[1, 1, 1], &[7, 31, 5], &[33, 768, 64], &[5, 1000, 8191], &[3, 8, 24]]
-        }
-        _ => &[&[1, 1, 1], &[3, 31, 5], &[2, 64, 128], &[5, 33, 1000], &[1, 8191, 7], &[130, 65, 8], &[2, 300, 129]],
+        ["rows", "cols", "more"] => &[&[1, 1, 1], &[7, 31, 5], &[33, 768, 64], &[5, 1000, 8191], &[3, 8, 24]],
+        _ => &[
+            &[1, 1, 1],
+            &[3, 31, 5],
+            &[2, 64, 128],
+            &[5, 33, 1000],
+            &[1, 8191, 7],
+            &[130, 65, 8],
+            &[2, 300, 129],
+        ],
     };
     let fits = |sizes: &[u64]| {
         let mut sizes = sizes.to_vec();

@@ -4,7 +4,9 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 use roofline_cuda::elementwise::add;
-use roofline_cuda::{Access, Cache, Device, DeviceSliceMut, DeviceVec, Event, Pool, SharedMemory, Stream, catalog};
+use roofline_cuda::{
+    Access, Cache, Device, DeviceSliceMut, DeviceVec, Event, Pool, SharedMemory, Stream, catalog,
+};
 
 use crate::Outcome;
 

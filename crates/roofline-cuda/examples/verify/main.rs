@@ -47,9 +47,16 @@ impl Tally {
 }
 
 /// All rungs of one form in one precision.
-fn judge(stream: &Stream, rungs: &[&Implementation], precision: &str, quick: bool, tally: &mut Tally) -> Outcome {
+fn judge(
+    stream: &Stream,
+    rungs: &[&Implementation],
+    precision: &str,
+    quick: bool,
+    tally: &mut Tally,
+) -> Outcome {
     for case in cases::of(rungs[0].operation, precision, quick)? {
-        let elements = (case.operation.tensors)(&case).iter().map(|tensor| tensor.elements()).max().unwrap_or(0);
+        let elements =
+            (case.operation.tensors)(&case).iter().map(|tensor| tensor.elements()).max().unwrap_or(0);
         for fill in case.operation.fills_of(&case) {
             if (elements > FEW || quick) && !matches!(fill, Fill::Uniform | Fill::Nonfinite) {
                 continue;
@@ -82,13 +89,15 @@ fn judge(stream: &Stream, rungs: &[&Implementation], precision: &str, quick: boo
 
 fn kernels(stream: &Stream, wanted: &[String], quick: bool) -> Outcome<Tally> {
     let mut tally = Tally::default();
-    let mut forms: Vec<&str> = implementations().filter(|row| row.launch.is_some()).map(|row| row.operation).collect();
+    let mut forms: Vec<&str> =
+        implementations().filter(|row| row.launch.is_some()).map(|row| row.operation).collect();
     forms.dedup();
     for form in forms {
         if !wanted.is_empty() && !wanted.iter().any(|name| name == form) {
             continue;
         }
-        let rungs: Vec<_> = implementations().filter(|row| row.operation == form && row.launch.is_some()).collect();
+        let rungs: Vec<_> =
+            implementations().filter(|row| row.operation == form && row.launch.is_some()).collect();
         let before = tally.launches;
         for precision in PRECISIONS {
             if let Err(error) = judge(stream, &rungs, precision, quick, &mut tally) {

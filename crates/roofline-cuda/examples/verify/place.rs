@@ -86,7 +86,9 @@ pub(crate) fn run(
         stream.wait()?;
         let mut all = Vec::new();
         for placed in &outputs {
-            let Some(bytes) = placed.read(stream)? else { return Ok(Err("wrote outside its output".to_owned())) };
+            let Some(bytes) = placed.read(stream)? else {
+                return Ok(Err("wrote outside its output".to_owned()));
+            };
             all.push(bytes);
         }
         runs.push(all);
@@ -99,6 +101,7 @@ pub(crate) fn run(
     };
     let values: Vec<Vec<f64>> = instance.outputs.iter().zip(&runs[0]).map(read).collect();
     let judgement = instance.judge(&values, 1.0);
-    let fault = || judgement.fault.as_ref().map_or("a property does not hold".to_owned(), ToString::to_string);
+    let fault =
+        || judgement.fault.as_ref().map_or("a property does not hold".to_owned(), ToString::to_string);
     Ok(if judgement.failed == 0 { Ok(()) } else { Err(fault()) })
 }

@@ -40,23 +40,25 @@ const PLAIN_THREADS: u32 = 128;
 const RESIDENT: usize = 8;
 
 /// The rungs of both forms, from the plain one up.
-pub const LADDER: &[Implementation] = &[
-    BY_THREAD,
-    ONE_WALK,
-    BY_THREAD.form("cross-entropy.none"),
-    ONE_WALK.form("cross-entropy.none"),
-];
+pub const LADDER: &[Implementation] =
+    &[BY_THREAD, ONE_WALK, BY_THREAD.form("cross-entropy.none"), ONE_WALK.form("cross-entropy.none")];
 
 const BY_THREAD: Implementation =
     Implementation::new("cross-entropy", "plain", "one thread a row, two walks", PLAIN, by_row)
         .slow(|row, _| forms(row, |_| vec![("THREADS", PLAIN_THREADS)]));
 const ONE_WALK: Implementation =
     Implementation::new("cross-entropy", "online", "a block a row of any length, one walk", ONLINE, by_row)
-        .fast(|row, _| [1000, 32_000].into_iter().flat_map(|cols| forms(row, |half| cut(cols, half))).collect());
+        .fast(|row, _| {
+            [1000, 32_000].into_iter().flat_map(|cols| forms(row, |half| cut(cols, half))).collect()
+        });
 
 fn forms(row: &Implementation, cut: impl Fn(bool) -> Vec<(&'static str, u32)>) -> Vec<Variant> {
     let wanted = wanted(row);
-    vec![variant::<f32>(wanted, cut(false)), variant::<bf16>(wanted, cut(true)), variant::<f16>(wanted, cut(true))]
+    vec![
+        variant::<f32>(wanted, cut(false)),
+        variant::<bf16>(wanted, cut(true)),
+        variant::<f16>(wanted, cut(true)),
+    ]
 }
 
 fn wanted(row: &Implementation) -> Wanted {
@@ -147,5 +149,9 @@ fn launch<T: Element>(
     }
     let addresses = [x.address(), target.address(), y.address(), stream.scratch()?].map(Argument::Address);
     let sizes = [shape.rows, shape.cols].map(|size| Argument::I64(size as i64));
-    stream.device().kernel(source, variant)?.launch(stream, &geometry, &[addresses.as_slice(), &sizes].concat())
+    stream.device().kernel(source, variant)?.launch(
+        stream,
+        &geometry,
+        &[addresses.as_slice(), &sizes].concat(),
+    )
 }

@@ -94,7 +94,8 @@ pub fn apply<T: Element>(
         Rung::Stream(tile) => (&STREAM, tile.constants().to_vec(), tile.geometry::<T>(z.len())?),
     };
     // A kernel of one input is given that twice, and looks at it once.
-    let addresses = [inputs[0].address(), inputs[inputs.len() - 1].address(), z.address()].map(Argument::Address);
+    let addresses =
+        [inputs[0].address(), inputs[inputs.len() - 1].address(), z.address()].map(Argument::Address);
     let rest = [Argument::I64(z.len() as i64), Argument::F32((form.number)(s) as f32)];
     let kernel = on.device().kernel(source, &form.variant::<T>(&constants))?;
     kernel.launch(on, &geometry, &[addresses.as_slice(), &rest].concat())
@@ -129,8 +130,12 @@ impl Form {
 /// Two rungs of every form.
 pub const LADDER: [Implementation; 2 * FORMS.len()] = {
     let plain = Implementation::new("", "plain", "one element a thread", PLAIN, launch);
-    let stream = Implementation::new("", "stream", "sixteen bytes an access, several in flight", STREAM, launch);
-    let plain = Implementation { variants: |row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&[])), ..plain };
+    let stream =
+        Implementation::new("", "stream", "sixteen bytes an access, several in flight", STREAM, launch);
+    let plain = Implementation {
+        variants: |row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&[])),
+        ..plain
+    };
     let variants: fn(&Implementation, u32) -> Vec<Variant> =
         |row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&Tile::BEST.constants()));
     let stream = Implementation { fast: true, variants, ..stream };
@@ -194,7 +199,11 @@ mod tests {
     #[test]
     fn forms_have_names_of_their_own() {
         for (index, form) in FORMS.iter().enumerate() {
-            assert!(!FORMS[..index].iter().any(|other| other.operation == form.operation), "{}", form.operation);
+            assert!(
+                !FORMS[..index].iter().any(|other| other.operation == form.operation),
+                "{}",
+                form.operation
+            );
             assert!((1..=2).contains(&form.inputs.len()) && form.params.len() <= 1, "{}", form.operation);
             assert_eq!(form.formula.contains('y'), form.inputs.len() == 2, "{}", form.operation);
         }

@@ -39,7 +39,8 @@ pub struct Affine<'a, T> {
 pub const LADDER: &[Implementation] = &[
     row("plain", "one thread a row, three walks", KERNELS.plain),
     row("long", "a block a row of any length, two walks", KERNELS.long).fast(|_, _| rows::long(&KERNELS)),
-    row("registers", "the row in registers, one exchange", KERNELS.registers).fast(|_, cluster| rows::registers(&KERNELS, cluster)),
+    row("registers", "the row in registers, one exchange", KERNELS.registers)
+        .fast(|_, cluster| rows::registers(&KERNELS, cluster)),
 ];
 
 const fn row(name: &'static str, about: &'static str, source: Source) -> Implementation {

@@ -19,8 +19,14 @@ pub(crate) const TILED: Source =
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     Implementation::new("matmul.nn", "plain", "one element of C a thread", PLAIN, by_row),
-    Implementation::new("matmul.nn", "tiled", "tiles in shared memory, 8 × 8 elements a thread", TILED, by_row)
-        .fast(|_, _| of_each(&[])),
+    Implementation::new(
+        "matmul.nn",
+        "tiled",
+        "tiles in shared memory, 8 × 8 elements a thread",
+        TILED,
+        by_row,
+    )
+    .fast(|_, _| of_each(&[])),
 ];
 
 fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {

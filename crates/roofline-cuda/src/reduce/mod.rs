@@ -112,7 +112,8 @@ fn columns(lines: Lines, per_pack: usize, aligned: bool) -> Result<Cut> {
     let wide = if aligned && lines.inner.is_multiple_of(per_pack) { per_pack as u32 } else { 1 };
     let (across, down) = if wide > 1 { (8, 64) } else { (32, 16) };
     let tiles = product("tiles of columns", lines.inner.div_ceil((across * wide) as usize), lines.outer)?;
-    let geometry = Geometry { block: [across, down, 1], ..Geometry::line(blocks("tiles of columns", tiles)?, across) };
+    let geometry =
+        Geometry { block: [across, down, 1], ..Geometry::line(blocks("tiles of columns", tiles)?, across) };
     Ok(Cut { source: COLUMNS, constants: vec![("ACROSS", across), ("DOWN", down), ("WIDE", wide)], geometry })
 }
 
@@ -195,9 +196,7 @@ impl Form {
         match self.over {
             Over::Rows => [short, middle, long].map(|length| Lines { outer: 99, length, inner: 1 }).to_vec(),
             Over::Columns => [999, 1024].map(|inner| Lines { outer: 1, length: long, inner }).to_vec(),
-            Over::Middle => {
-                [1, 999, 1024].map(|inner| Lines { outer: 9, length: middle, inner }).to_vec()
-            }
+            Over::Middle => [1, 999, 1024].map(|inner| Lines { outer: 9, length: middle, inner }).to_vec(),
             Over::All | Over::Vector => vec![Lines { outer: 1, length: long, inner: 1 }],
         }
     }
@@ -214,7 +213,8 @@ pub const LADDER: [Implementation; 2 * FORMS.len()] = {
     while i < FORMS.len() {
         let (operation, source) = (FORMS[i].operation, FORMS[i].over.source());
         rungs[2 * i] = Implementation { operation, ..simple };
-        rungs[2 * i + 1] = Implementation { operation, source, fast: true, variants: fast_variants, ..shared };
+        rungs[2 * i + 1] =
+            Implementation { operation, source, fast: true, variants: fast_variants, ..shared };
         i += 1;
     }
     rungs
@@ -241,7 +241,8 @@ fn plain_variants(row: &Implementation, _: u32) -> Vec<Variant> {
 fn fast_variants(row: &Implementation, _: u32) -> Vec<Variant> {
     fn of<T: Element>(row: &Implementation, form: &Form) -> Vec<Variant> {
         let cut = |lines| best(lines, T::PER_PACK, form.inputs.len(), true, 132).ok();
-        let cuts = form.classes().into_iter().filter_map(cut).filter(|cut| cut.source.file == row.source.file);
+        let cuts =
+            form.classes().into_iter().filter_map(cut).filter(|cut| cut.source.file == row.source.file);
         cuts.map(|cut| form.variant::<T>(&cut.constants)).collect()
     }
     let Ok(form) = form_of(row) else { return Vec::new() };

@@ -39,9 +39,14 @@ const PLAIN: Implementation =
 const ONLINE: Implementation =
     Implementation::new("softmax", "online", "a block a row of any length, two walks", KERNELS.long, by_row)
         .fast(|row, _| rows::long(of_row(row).kernels()));
-const REGISTERS: Implementation =
-    Implementation::new("softmax", "registers", "the row in registers, one exchange", KERNELS.registers, by_row)
-        .fast(|row, cluster| rows::registers(of_row(row).kernels(), cluster));
+const REGISTERS: Implementation = Implementation::new(
+    "softmax",
+    "registers",
+    "the row in registers, one exchange",
+    KERNELS.registers,
+    by_row,
+)
+.fast(|row, cluster| rows::registers(of_row(row).kernels(), cluster));
 
 /// The rungs of both, from the plain one up.
 pub const LADDER: &[Implementation] = &[

@@ -26,9 +26,13 @@ const NOTHING: Source = source("tend_nothing");
 /// No operation, and not there for its speed.
 pub const LADDER: &[Implementation] = &[Implementation {
     fast: false,
-    ..Implementation::helper("tend", "tend", "what an owner of tensors does with their bytes", SCATTER, |_, _| {
-        vec![Variant::bare(&[])]
-    })
+    ..Implementation::helper(
+        "tend",
+        "tend",
+        "what an owner of tensors does with their bytes",
+        SCATTER,
+        |_, _| vec![Variant::bare(&[])],
+    )
 }];
 
 const THREADS: u32 = 256;
