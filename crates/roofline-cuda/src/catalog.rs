@@ -97,10 +97,14 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::tend::LADDER,
     &crate::elementwise::LADDER,
     &crate::reduce::LADDER,
+    &crate::movement::LADDER,
+    crate::movement::TRANSPOSES,
     crate::softmax::LADDER,
     crate::rms_norm::LADDER,
     crate::layer_norm::LADDER,
     crate::cross_entropy::LADDER,
+    crate::dropout::LADDER,
+    crate::rope::LADDER,
     crate::matmul::LADDER,
 ];
 

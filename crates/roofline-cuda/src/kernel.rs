@@ -37,12 +37,13 @@ pub enum Argument {
     I64(i64),
     I32(i32),
     F32(f32),
+    F64(f64),
 }
 
 impl Argument {
     pub(crate) fn size(&self) -> usize {
         match self {
-            Argument::Address(_) | Argument::I64(_) => 8,
+            Argument::Address(_) | Argument::I64(_) | Argument::F64(_) => 8,
             Argument::I32(_) | Argument::F32(_) => 4,
         }
     }
@@ -53,6 +54,7 @@ impl Argument {
             Argument::I64(value) => std::ptr::from_ref(value).cast(),
             Argument::I32(value) => std::ptr::from_ref(value).cast(),
             Argument::F32(value) => std::ptr::from_ref(value).cast(),
+            Argument::F64(value) => std::ptr::from_ref(value).cast(),
         }
     }
 }

@@ -41,12 +41,15 @@ mod sys;
 pub mod catalog;
 
 pub mod cross_entropy;
+pub mod dropout;
 pub mod elementwise;
 pub mod layer_norm;
 pub mod matmul;
+pub mod movement;
 pub mod probe;
 pub mod reduce;
 pub mod rms_norm;
+pub mod rope;
 pub mod softmax;
 pub mod tend;
 
