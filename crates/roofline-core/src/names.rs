@@ -8,9 +8,24 @@ pub fn is_limit(implementation: &str) -> bool {
     implementation.split('/').next() == Some(LIMIT)
 }
 
-/// Whether a text has the form `provider/name`, both in kebab-case.
+/// Whether a text has the form `provider/name`, or `provider/name:tile=8:unroll=2` for one with parameters.
+///
+/// A provider is in kebab-case; a name stands as its author wrote it.
 pub fn is_implementation(text: &str) -> bool {
-    text.split_once('/').is_some_and(|(provider, name)| is_kebab(provider) && is_kebab(name))
+    let Some((provider, rest)) = text.split_once('/') else { return false };
+    let mut parts = rest.split(':');
+    is_kebab(provider) && parts.next().is_some_and(is_written) && parts.all(is_parameter)
+}
+
+/// Whether a text has the form `tile=8`, of a parameter that an implementation is measured with.
+pub fn is_parameter(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, value)| is_written(name) && is_written(value))
+}
+
+/// Whether a text can stand in a row's name as it was written: letters, digits, `-`, `_` and `.`, 1 to 64 of them.
+pub fn is_written(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
 /// Whether a text is a name: lowercase letters, digits and `-`, 1 to 64 of them.
@@ -36,6 +51,26 @@ pub fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_implementations() {
+        for name in ["cpu/plain", "mine/my_kernel.v2", "mine/Tiled:tile=8", "mine/tiled:tile=8:order=ijk"] {
+            assert!(is_implementation(name), "{name}");
+        }
+        for name in [
+            "plain",
+            "Cpu/plain",
+            "a/b/c",
+            "mine/",
+            "mine/a b",
+            "mine/a:",
+            "mine/a:tile",
+            "mine/a:t=",
+            "mine/a:t=1,2",
+        ] {
+            assert!(!is_implementation(name), "{name}");
+        }
+    }
 
     #[test]
     fn globs() {

@@ -449,4 +449,8 @@ pub struct Run {
     /// A hash of the program that began it: another build may measure otherwise. Empty where nothing was measured.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub program: String,
+    /// The commit that the folder of the command was at, by its short name, with a `+` where files differed from it; empty
+    /// outside a repository.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub revision: String,
 }

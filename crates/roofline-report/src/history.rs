@@ -1,26 +1,29 @@
 //! What a row was in the runs of a store, one after the other.
 //!
-//! Times of two runs say little about each other; what was measured side by side in each does: the share of the limit, and
-//! the ratio to whom it was compared with. A row that is held to another definition by now starts a new table.
+//! A row that is held to another definition by now, or measured on another machine, starts a new table: there is no line from one
+//! to the other.
 
 use crate::Style;
+use crate::figures;
+use crate::past::{Change, Figure, Sign, differs};
 use crate::readings::table;
 use crate::row::Row;
-use crate::text::{escape, wrap};
+use crate::text::{NONE, escape, wrap};
 use roofline_core::record::Record;
 
-const HEADS: [(&str, bool); 7] = [
+const HEADS: [(&str, bool); 8] = [
     ("finished", false),
+    ("revision", false),
     ("median", true),
     ("of limit", true),
-    ("compared", false),
-    ("version", false),
+    ("beside", false),
+    ("since", false),
     ("status", false),
     ("run", false),
 ];
 
-/// The records of each row in the order they were stored.
-pub fn history(records: &[Record], style: Style) -> String {
+/// The records of each row in the order of their times. `revision` says at which commit a run, by its id, was measured.
+pub fn history(records: &[Record], revision: impl Fn(&str) -> String, style: Style) -> String {
     let mut rows: Vec<(String, Vec<&Record>)> = Vec::new();
     for record in records {
         let name = record.row();
@@ -31,28 +34,51 @@ pub fn history(records: &[Record], style: Style) -> String {
     }
     let mut parts = Vec::new();
     for (name, own) in &rows {
-        let defined = |record: &&Record| record.provenance.definition.clone();
-        for (number, part) in own.chunk_by(|one, other| defined(one) == defined(other)).enumerate() {
-            let since = if number == 0 { "" } else { ", held to another definition since" };
-            let lines = part.iter().map(|record| line(record)).collect();
-            parts.push(format!("{}{since}\n{}", escape(name), table(&HEADS, lines, style)));
+        let mut since = "";
+        for part in own.chunk_by(|one, other| differs(one, other).is_none()) {
+            let lines = (0..part.len()).map(|at| line(part, at, &revision)).collect();
+            let since_then = if since.is_empty() { String::new() } else { format!(", {since} since") };
+            parts.push(format!("{}{since_then}\n{}", escape(name), table(&HEADS, lines, style)));
+            let next = part.last().and_then(|last| own.iter().skip_while(|record| *record != last).nth(1));
+            since = part.last().zip(next).and_then(|(last, next)| differs(last, next)).unwrap_or("");
         }
     }
-    let words = "Medians of two runs cannot be compared: another hour, another load. What was measured side by side in one \
-                 run can, and `roofline ab` decides whether a change made it slower.";
+    let words = "Medians of two runs cannot be compared: another hour, another load. What was measured side by side in one run \
+                 can, within 12 % for a share of a limit of traffic on one thread, 25 % on several, 30 % for the rest; \
+                 `since` has what went beyond that since the record before. `roofline ab` decides whether a change made \
+                 it slower.";
     parts.push(wrap(words, style, "", ""));
     parts.join("\n")
 }
 
-fn line(record: &Record) -> Vec<String> {
+fn line(part: &[&Record], at: usize, revision: &impl Fn(&str) -> String) -> Vec<String> {
+    let record = part[at];
     let row = Row::new(record);
     let minute = record.at.get(..16).unwrap_or(&record.at);
+    let none = || NONE.to_owned();
+    let figures = Figure::of(record);
+    let share =
+        figures.iter().find_map(|figure| matches!(figure, Figure::Share { .. }).then(|| figure.text()));
+    let beside = figures.iter().find_map(|figure| match figure {
+        Figure::Speed { hub, .. } => Some(format!("{} {}", figure.text(), escape(hub))),
+        _ => None,
+    });
+    // The one before that has a time: between the two may stand a row that failed.
+    let before = part[..at].iter().rev().find(|before| !Figure::of(before).is_empty());
+    let change = before.and_then(|before| Change::between(before, record));
+    let since = change.and_then(|change| match change.sign() {
+        Sign::None => None,
+        Sign::Faster => Some(format!("faster, {}?", figures::signed_percent(change.speed))),
+        Sign::Slower => Some(format!("slower, {}?", figures::signed_percent(change.speed))),
+    });
+    let commit = revision(&record.run);
     vec![
         escape(minute),
+        if commit.is_empty() { none() } else { escape(&commit) },
         row.median_text(),
-        row.of_limit_text(),
-        row.against_whom(),
-        escape(&record.provenance.runner_version),
+        share.unwrap_or_else(none),
+        beside.unwrap_or_else(none),
+        since.unwrap_or_else(none),
         record.status.to_string(),
         escape(&record.run),
     ]

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+mod compare;
 mod derived;
 mod explain;
 mod figures;
@@ -17,6 +18,7 @@ mod grid;
 mod history;
 mod notes;
 mod order;
+mod past;
 mod plot;
 mod readers;
 mod readings;
@@ -30,12 +32,13 @@ mod svg;
 mod targets;
 mod text;
 
+pub use compare::{Stored, compare};
 pub use explain::explain;
 pub use formats::csv::columns as csv_columns;
 pub use formats::{FOLDERS, FORMATS, Folder, Format, UnknownFormat};
 pub use history::history;
 pub use order::Sort;
-pub use readers::{File, READERS, ReadError, Reader, Source};
+pub use readers::{Content, File, READERS, ReadError, Reader, Source};
 pub use readings::{Reading, UnknownAxis, scaling};
 pub use roofline_plot::roofline_plot;
 pub use roofs::roofs_table;

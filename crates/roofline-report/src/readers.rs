@@ -1,35 +1,60 @@
-//! Files of other tools as records, one file a format.
+//! Files as records, one file a format: those of other tools, and what `roofline export` writes.
 //!
 //! Bytes come from outside and are not trusted: what cannot be read is an error that names the entry
 //! and the field. Unknown fields are passed over, absent optional ones too. To add a reader, write
 //! `readers/<name>.rs` and add its line to [`READERS`].
 
 mod criterion;
+mod csv;
 mod go;
 mod google_benchmark;
 mod hyperfine;
 mod nvbench;
+mod own;
 
 use roofline_core::nearest::nearest;
-use roofline_core::record::Record;
+use roofline_core::record::{Record, Run};
 
 /// Every reader, in the order of `roofline list formats`.
 pub const READERS: &[Reader] = &[
-    Reader { name: "go", about: "Go benchmark text", is_it: go::is_it, parse: go::read },
+    Reader { name: "json", about: "what `export` writes", is_it: own::is_json, parse: Parse::Own(own::json) },
+    Reader {
+        name: "jsonl",
+        about: "what `export` writes",
+        is_it: own::is_jsonl,
+        parse: Parse::Own(own::jsonl),
+    },
+    Reader {
+        name: "csv",
+        about: "what `export` writes",
+        is_it: csv::is_it,
+        parse: Parse::Foreign(csv::read),
+    },
+    Reader { name: "go", about: "Go benchmark text", is_it: go::is_it, parse: Parse::Foreign(go::read) },
     Reader {
         name: "google-benchmark",
         about: "Google Benchmark's JSON",
         is_it: google_benchmark::is_it,
-        parse: google_benchmark::read,
+        parse: Parse::Foreign(google_benchmark::read),
     },
     Reader {
         name: "criterion",
         about: "Criterion's folder",
         is_it: criterion::is_it,
-        parse: criterion::read,
+        parse: Parse::Foreign(criterion::read),
     },
-    Reader { name: "nvbench", about: "nvbench's JSON", is_it: nvbench::is_it, parse: nvbench::read },
-    Reader { name: "hyperfine", about: "hyperfine's JSON", is_it: hyperfine::is_it, parse: hyperfine::read },
+    Reader {
+        name: "nvbench",
+        about: "nvbench's JSON",
+        is_it: nvbench::is_it,
+        parse: Parse::Foreign(nvbench::read),
+    },
+    Reader {
+        name: "hyperfine",
+        about: "hyperfine's JSON",
+        is_it: hyperfine::is_it,
+        parse: Parse::Foreign(hyperfine::read),
+    },
 ];
 
 /// One format that can be read.
@@ -40,7 +65,25 @@ pub struct Reader {
     pub about: &'static str,
     /// Whether the content looks like this format.
     pub is_it: fn(&Source) -> bool,
-    parse: fn(&Source) -> Result<Vec<Record>, ReadError>,
+    parse: Parse,
+}
+
+/// Whose records a file holds.
+#[derive(Debug)]
+enum Parse {
+    /// Records without id, run and time.
+    Foreign(fn(&Source) -> Result<Vec<Record>, ReadError>),
+    /// Records as they were stored.
+    Own(fn(&Source) -> Result<Content, ReadError>),
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Content {
+    /// Runs of its records, as far as it tells them.
+    pub runs: Vec<Run>,
+    /// In the order of the file. Those of other tools have no id, no run and no time.
+    pub records: Vec<Record>,
 }
 
 /// A file or a folder with what it holds.
@@ -72,16 +115,24 @@ impl Source {
 }
 
 impl Reader {
-    /// Records without id, run and time, in the order of the file; every one can be kept.
-    pub fn read(&self, source: &Source) -> Result<Vec<Record>, ReadError> {
-        let records = (self.parse)(source)?;
-        match records.iter().find(|record| !reads_back(record)) {
+    /// What a file holds; every record of it can be kept.
+    pub fn read(&self, source: &Source) -> Result<Content, ReadError> {
+        let content = match self.parse {
+            Parse::Foreign(parse) => Content { runs: Vec::new(), records: parse(source)? },
+            Parse::Own(parse) => parse(source)?,
+        };
+        match content.records.iter().find(|record| !reads_back(record)) {
             Some(record) => {
                 let row = record.row();
                 Err(ReadError::new(format!("a number of `{}` is too large to be kept", row.escape_debug())))
             }
-            None => Ok(records),
+            None => Ok(content),
         }
+    }
+
+    /// Whether its records are ours, with their ids and runs.
+    pub fn is_own(&self) -> bool {
+        matches!(self.parse, Parse::Own(_))
     }
 
     pub fn find(name: &str) -> Result<&'static Reader, ReadError> {

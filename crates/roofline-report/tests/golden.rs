@@ -32,6 +32,7 @@ fn run() -> Run {
         command: "roofline run softmax matmul".to_owned(),
         machine: serde_json::json!({"cores": 2}),
         program: String::new(),
+        revision: String::new(),
     }
 }
 

@@ -75,6 +75,17 @@ impl Repository {
 }
 
 /// Git in a folder, and nowhere else: not in the repository of a hook that this is started by.
+/// The commit that a folder is at, by its short name, with a `+` where files that git tracks differ from it; empty where git
+/// knows none.
+pub fn revision(folder: &Path) -> String {
+    let Ok(commit) = said(git(folder).args(["rev-parse", "--short=10", "--verify", "--quiet", "HEAD"]))
+    else {
+        return String::new();
+    };
+    let differs = said(git(folder).args(["status", "--porcelain", "--untracked-files=no"]));
+    if differs.is_ok_and(|files| files.is_empty()) { commit } else { commit + "+" }
+}
+
 fn git(folder: &Path) -> Command {
     let mut git = Command::new("git");
     forget_repository(&mut git).args(["-c", "submodule.recurse=false", "-C"]).arg(folder);
@@ -128,6 +139,7 @@ mod tests {
         git(&top, &["add", "--all"]);
         git(&top, &["add", "--force", "tracked.log"]);
         git(&top, &["commit", "--quiet", "--message", "one"]);
+        assert_eq!(revision(&top).len(), 10);
         for (name, text) in
             [("part/kernel.c", "two"), ("fresh.c", "new"), ("ignored", "x"), ("part/.roofline/db", "x")]
         {
@@ -135,6 +147,7 @@ mod tests {
         }
         fs::remove_file(top.join("gone.c")).unwrap();
         let repository = Repository::of(&top.join("part")).unwrap();
+        assert!(revision(&top).ends_with('+') && revision(folder.path()).is_empty());
         let tree = |revision: &str| repository.tree(revision, &build);
         let old = repository.check_out(&tree("HEAD").unwrap(), &build).unwrap();
         let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();

@@ -22,13 +22,14 @@ pub use ask::Ask;
 pub use ending::{Judgement, Others};
 pub use lineup::{Lineup, Planned};
 pub use recorder::{new_id, now, roughly};
-pub use request::{Outcome, Past, Request, Unbegun};
+pub use request::{Outcome, Past, Request, Unbegun, lock};
 
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan;
 use roofline_core::record::{Record, Run, SCHEMA};
 use std::hash::{BuildHasher, RandomState};
 use std::hash::{DefaultHasher, Hasher};
+use std::path::Path;
 use std::time::Duration;
 
 /// Words that a bench binary has in it and no other program: it is told by them without being started.
@@ -46,6 +47,7 @@ pub fn begin(machine: &Machine) -> Run {
         arguments,
         machine: serde_json::to_value(machine).unwrap_or_default(),
         program: program(),
+        revision: checkout::revision(Path::new(".")),
     }
 }
 

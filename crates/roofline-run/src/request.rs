@@ -142,7 +142,7 @@ fn sort(plans: &[Plan], records: &mut [Record]) {
 }
 
 /// A device's lock; who has to wait for it is told.
-fn lock(device: Device, patience: Option<Duration>) -> Result<Lock, Unbegun> {
+pub fn lock(device: Device, patience: Option<Duration>) -> Result<Lock, Unbegun> {
     let waiting = |holder: &str| {
         terminal::tell(&format!("another run is going on ({holder}); waiting for it to end"));
     };

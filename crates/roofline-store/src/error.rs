@@ -27,6 +27,8 @@ pub enum StoreError {
     Damaged(#[from] Damaged),
     #[error("`{id}` is in the store already")]
     Duplicate { id: String },
+    #[error("record `{id}` of `{}` is in the store already, and says something else there", .row.escape_debug())]
+    Conflict { id: String, row: String },
     #[error("record `{id}` belongs to the run `{run}`, which is not in the store")]
     UnknownRun { id: String, run: String },
     #[error("`{id}` cannot be kept: {why}")]
@@ -72,6 +74,9 @@ impl StoreError {
             ),
             StoreError::Damaged(_) => Damaged::HINT.into(),
             StoreError::Duplicate { .. } => "an id is appended once; this one is kept as it was".into(),
+            StoreError::Conflict { .. } => {
+                "nothing was taken; an id is given once, so that one of the two was changed by hand: keep them apart".into()
+            }
             StoreError::UnknownRun { .. } => "append the run before its records".into(),
             StoreError::Unstorable { .. } => {
                 "a document takes no NaN, no infinity and no more than 1 GB; please report how it came to this".into()

@@ -1,7 +1,8 @@
 //! Where runs and records are kept.
 //!
 //! A store is append, read and migrate: what was seen is never changed. Only turns, which are the
-//! unfinished half of records, are dropped when their records are complete. [`Store::open`]
+//! unfinished half of records, are dropped when their records are complete, and whole runs when
+//! somebody asks for it. Other stores are merged by the ids of their runs and records. [`Store::open`]
 //! makes the file when it is absent and brings an older one up to date; what [`Store::append`] took
 //! is on the disk when it returns. SQLite is the one engine now (`sqlite.rs`); another one joins by
 //! the same methods and its own folder of migrations.
@@ -13,9 +14,11 @@
 
 mod document;
 mod error;
+mod merge;
 mod sqlite;
 
 pub use error::{Damaged, StoreError};
+pub use merge::Merged;
 
 use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
@@ -88,7 +91,28 @@ impl Store {
         self.engine.records(filter)
     }
 
-    /// All runs, in the order they were appended.
+    /// The rows, as case and implementation, that have a record which passes the filter, each once.
+    pub fn rows(&self, filter: &Filter) -> Result<Vec<(String, String)>, StoreError> {
+        self.engine.rows(filter)
+    }
+
+    /// At most so many records of a row, the latest by their times, in that order.
+    pub fn past(
+        &self,
+        case: &str,
+        implementation: &str,
+        latest: usize,
+    ) -> Result<Reading<Record>, StoreError> {
+        self.engine.past(case, implementation, latest)
+    }
+
+    /// The run of an id, where it is there and can be read.
+    pub fn run(&self, id: &str) -> Result<Option<Run>, StoreError> {
+        let document = self.engine.document("runs", id)?;
+        Ok(document.and_then(|document| serde_json::from_slice(&document).ok()))
+    }
+
+    /// All runs, by when they started: one that was merged may be older than its neighbours.
     pub fn runs(&self) -> Result<Reading<Run>, StoreError> {
         self.engine.runs(None)
     }
@@ -98,7 +122,7 @@ impl Store {
         self.engine.counts()
     }
 
-    /// The run that was appended last; `None` in a new store.
+    /// The run that started last; `None` in a new store.
     pub fn latest_run(&self) -> Result<Option<Run>, StoreError> {
         let Reading { mut found, mut damaged } = self.engine.runs(Some(1))?;
         match damaged.pop() {

@@ -14,7 +14,7 @@ use crate::{Filter, Reading};
 use roofline_core::record::{Record, Run};
 use roofline_core::turn::Turn;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, params, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params, params_from_iter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -35,6 +35,9 @@ const SCHEMA: u32 = MIGRATIONS.len() as u32;
 
 /// "Rfln" in the header, where `file` and others look for whose SQLite file it is.
 const APPLICATION_ID: i32 = 0x5266_6c6e;
+
+/// The order of appending, backwards: a limit leaves the latest.
+const LAST_FIRST: &str = "ORDER BY number DESC";
 
 #[derive(Debug)]
 pub(crate) struct Sqlite {
@@ -226,7 +229,7 @@ impl Sqlite {
     }
 
     pub(crate) fn turns(&self, run: &str) -> Result<Reading<Turn>, StoreError> {
-        self.read("turns", "WHERE run = ?", &[&run.to_owned()], None)
+        self.read("turns", &format!("WHERE run = ? {LAST_FIRST}"), &[&run.to_owned()], None)
     }
 
     pub(crate) fn drop_turns(&self, run: &str, case: &str) -> Result<(), StoreError> {
@@ -235,6 +238,34 @@ impl Sqlite {
             .and_then(|mut delete| delete.execute(params![run, case]))
             .map_err(|error| classify(&self.path, Doing::Writing, &error))?;
         Ok(())
+    }
+
+    /// The document of an id in a table, if it is there.
+    pub(crate) fn document(&self, table: &str, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.connection
+            .prepare_cached(&format!("SELECT document FROM {table} WHERE id = ?"))
+            .and_then(|mut select| {
+                select.query_row([id], |row| row.get_ref(0).map(|value| text(value).into_bytes())).optional()
+            })
+            .map_err(|error| classify(&self.path, Doing::Reading, &error))
+    }
+
+    /// Removes a run, and says how many records it had.
+    pub(crate) fn remove_run(&self, id: &str) -> Result<usize, StoreError> {
+        let delete = |table: &str, column: &str| {
+            self.connection
+                .prepare_cached(&format!("DELETE FROM {table} WHERE {column} = ?"))
+                .and_then(|mut delete| delete.execute([id]))
+                .map_err(|error| classify(&self.path, Doing::Writing, &error))
+        };
+        delete("turns", "run")?;
+        let records = delete("records", "run")?;
+        delete("runs", "id")?;
+        Ok(records)
+    }
+
+    pub(crate) fn compact(&self) -> Result<(), StoreError> {
+        self.connection.execute_batch("VACUUM").map_err(|error| classify(&self.path, Doing::Writing, &error))
     }
 
     fn of_append(&self, id: &str, run: &str, error: &rusqlite::Error) -> StoreError {
@@ -252,23 +283,40 @@ impl Sqlite {
     }
 
     pub(crate) fn records(&self, filter: &Filter) -> Result<Reading<Record>, StoreError> {
-        let mut conditions = Vec::new();
-        let mut values = Vec::new();
-        for (column, value) in
-            [("run", &filter.run), ("case_id", &filter.case), ("implementation", &filter.implementation)]
-        {
-            let Some(value) = value else { continue };
-            let glob = column != "run" && value.contains(['*', '?', '[']);
-            conditions.push(format!("{column} {} ?", if glob { "GLOB" } else { "=" }));
-            values.push(value);
-        }
-        let condition =
-            if conditions.is_empty() { String::new() } else { format!("WHERE {}", conditions.join(" AND ")) };
-        self.read("records", &condition, &values, filter.latest)
+        let (condition, values) = condition(filter);
+        self.read("records", &format!("{condition} {LAST_FIRST}"), &values, filter.latest)
+    }
+
+    pub(crate) fn rows(&self, filter: &Filter) -> Result<Vec<(String, String)>, StoreError> {
+        let reading = |error| classify(&self.path, Doing::Reading, &error);
+        let (condition, values) = condition(filter);
+        // The index alone answers this: no document is read.
+        let sql = format!("SELECT DISTINCT case_id, implementation FROM records {condition} ORDER BY 1, 2");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(reading)?;
+        let row = |row: &Row| Ok((row.get_ref(0).map(text)?, row.get_ref(1).map(text)?));
+        let rows = statement.query_map(params_from_iter(values), row).map_err(reading)?;
+        rows.collect::<Result<_, _>>().map_err(reading)
+    }
+
+    pub(crate) fn past(
+        &self,
+        case: &str,
+        implementation: &str,
+        latest: usize,
+    ) -> Result<Reading<Record>, StoreError> {
+        // Which ones is decided by times and numbers before a document is read.
+        let order = "ORDER BY rtrim(at, 'Z') DESC, number DESC";
+        let most = i64::try_from(latest).unwrap_or(i64::MAX);
+        let which = format!(
+            "WHERE number IN (SELECT number FROM records WHERE case_id = ? AND implementation = ? {order} \
+             LIMIT {most}) {order}"
+        );
+        self.read("records", &which, &[&case.to_owned(), &implementation.to_owned()], None)
     }
 
     pub(crate) fn runs(&self, latest: Option<usize>) -> Result<Reading<Run>, StoreError> {
-        self.read("runs", "", &[], latest)
+        // Times end in a Z, before which a fraction may be left out.
+        self.read("runs", "ORDER BY rtrim(started, 'Z') DESC, number DESC", &[], latest)
     }
 
     pub(crate) fn counts(&self) -> Result<BTreeMap<String, Vec<(String, u64)>>, StoreError> {
@@ -289,15 +337,14 @@ impl Sqlite {
     fn read<T: Document>(
         &self,
         table: &str,
-        condition: &str,
+        which: &str,
         values: &[&String],
         latest: Option<usize>,
     ) -> Result<Reading<T>, StoreError> {
         let reading = |error| classify(&self.path, Doing::Reading, &error);
         let limit = latest.map_or(-1, |latest| i64::try_from(latest).unwrap_or(i64::MAX));
         let columns = T::COLUMNS.join(", ");
-        let sql =
-            format!("SELECT {columns}, document FROM {table} {condition} ORDER BY number DESC LIMIT {limit}");
+        let sql = format!("SELECT {columns}, document FROM {table} {which} LIMIT {limit}");
         let mut statement = self.connection.prepare_cached(&sql).map_err(reading)?;
         let mut rows = statement.query(params_from_iter(values)).map_err(reading)?;
         let (mut found, mut damaged) = (Vec::new(), Vec::new());
@@ -311,6 +358,21 @@ impl Sqlite {
         damaged.reverse();
         Ok(Reading { found, damaged })
     }
+}
+
+/// A filter in SQL, with its values.
+fn condition(filter: &Filter) -> (String, Vec<&String>) {
+    let (mut conditions, mut values) = (Vec::new(), Vec::new());
+    for (column, value) in
+        [("run", &filter.run), ("case_id", &filter.case), ("implementation", &filter.implementation)]
+    {
+        let Some(value) = value else { continue };
+        let glob = column != "run" && value.contains(['*', '?', '[']);
+        conditions.push(format!("{column} {} ?", if glob { "GLOB" } else { "=" }));
+        values.push(value);
+    }
+    let words = conditions.join(" AND ");
+    (if words.is_empty() { words } else { format!("WHERE {words}") }, values)
 }
 
 /// Whatever stands in a column, as text.

@@ -10,7 +10,9 @@ mod values;
 pub use measure::{Ab, Check, EvidenceArg, How, Measure, SandboxArg};
 pub use select::{CacheArg, Places, Select};
 pub use show::{Read, Show};
-pub use stored::{Baselines, BaselinesAction, Explain, Export, History, Import, Runs};
+pub use stored::{
+    Baselines, BaselinesAction, Compare, Explain, Export, History, Import, Merge, Prune, Runs, RunsAction,
+};
 pub use surroundings::{Install, Job, List, Machine, Runners, RunnersAction, What};
 pub use values::Size;
 
@@ -45,18 +47,22 @@ pub enum Command {
     Baselines(Baselines),
     /// Say why a row has its status, show its samples, and how to reproduce it
     Explain(Explain),
-    /// Show the runs of the store: id, when, how its rows ended, and the command
+    /// Show the runs of the store: id, when, how its rows ended, and the command; `remove` and `prune` forget them
     Runs(Runs),
-    /// Show what rows were in the runs of the store, one after the other
+    /// Show what rows were in the runs of the store, one after the other: shares of the limit and ratios, over revisions
     History(History),
+    /// Hold two stored runs or files beside each other: what such figures can say, and the command that decides
+    Compare(Compare),
     /// Show this machine: identity, what disturbs measuring, and its roofs, measured once
     Machine(Machine),
     /// Write a row's conversation and tensors as files, to drive its runner by hand
     Job(Job),
     /// Write records of the store in the formats of other programs
     Export(Export),
-    /// Read a file of another benchmark tool into the store, and print a table
+    /// Read a file into the store and print its table: one of another benchmark tool, or what `export` wrote
     Import(Import),
+    /// Add what other stores hold to this one, each record once
+    Merge(Merge),
     /// Print `roofline.h`, the interface of kernels in a shared library (`--lib`)
     Header,
     /// Print a completion script for a shell

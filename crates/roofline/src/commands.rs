@@ -3,6 +3,7 @@
 pub mod ab;
 pub mod again;
 pub mod baselines;
+pub mod compare;
 pub mod completions;
 pub mod explain;
 pub mod export;
@@ -14,6 +15,7 @@ pub mod kept;
 pub mod list;
 pub mod machine;
 pub mod measure;
+pub mod merge;
 pub mod offers;
 pub mod runners;
 pub mod runs;

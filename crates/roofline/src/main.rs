@@ -39,10 +39,12 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Explain(explain) => commands::explain::run(&explain),
         Command::Runs(runs) => commands::runs::run(&runs),
         Command::History(history) => commands::history::run(&history),
+        Command::Compare(compare) => commands::compare::run(&compare),
         Command::Machine(machine) => commands::machine::run(&machine),
         Command::Job(job) => commands::job::run(&job),
         Command::Export(export) => commands::export::run(&export),
         Command::Import(import) => commands::import::run(&import),
+        Command::Merge(merge) => commands::merge::run(&merge),
         Command::Header => {
             commands::print(roofline_runner::library::HEADER)?;
             Ok(ExitCode::SUCCESS)

@@ -22,6 +22,7 @@ pub fn run(id: &str) -> Run {
         command: "roofline run softmax".to_owned(),
         machine: serde_json::json!({"cores": 2}),
         program: String::new(),
+        revision: String::new(),
     }
 }
 

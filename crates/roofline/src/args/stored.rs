@@ -1,10 +1,11 @@
-//! What is stored: runs, records, baselines, and files of other tools.
+//! What is stored: runs, records, baselines, and files that come and go.
 
 use super::Read;
-use super::values::sort_keys;
+use super::values::{parse_age, sort_keys};
 use clap::{Args, Subcommand};
 use roofline_report::Sort;
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Baselines {
@@ -22,11 +23,55 @@ pub enum BaselinesAction {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Runs {
+    #[command(subcommand)]
+    pub action: Option<RunsAction>,
     /// At most so many, the latest ones
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub last: usize,
     /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunsAction {
+    /// Remove runs with their records; baselines stay
+    Remove {
+        /// Ids as `roofline runs` shows them, or their ends
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        /// The store
+        #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+        store: PathBuf,
+    },
+    /// Remove all runs but those that are worth keeping; baselines stay
+    Prune(Prune),
+}
+
+#[derive(Debug, Args)]
+pub struct Prune {
+    /// Keep so many, the latest ones, however old
+    #[arg(long, value_name = "N", required_unless_present = "older_than")]
+    pub keep: Option<usize>,
+    /// Keep all that started within this time, such as `30d`, `8w` or `12h`
+    #[arg(long, value_name = "TIME", value_parser = parse_age)]
+    pub older_than: Option<Duration>,
+    /// Show what would be removed, and remove nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Merge {
+    /// The stores to take from, which are left as they are
+    #[arg(value_name = "STORE", required = true)]
+    pub from: Vec<PathBuf>,
+    /// The store to add to; made where there is none
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
     pub store: PathBuf,
 }
@@ -39,6 +84,19 @@ pub struct History {
     /// At most so many records of each, the latest ones
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub last: usize,
+    /// The store
+    #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
+    pub store: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// What was: a run by its id or the end of it, `latest`, or a file that `import` reads
+    #[arg(value_name = "RUN|FILE")]
+    pub old: String,
+    /// What is, named alike
+    #[arg(value_name = "RUN|FILE")]
+    pub new: String,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
     pub store: PathBuf,

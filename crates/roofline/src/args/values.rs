@@ -34,6 +34,19 @@ pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     if time <= LONGEST { Ok(time) } else { Err("a day, `24h`, is the most".to_owned()) }
 }
 
+/// How old something is: as a time, and in days (`30d`) and weeks (`8w`).
+pub(super) fn parse_age(text: &str) -> Result<Duration, String> {
+    let days = |unit: char, days: u64| {
+        text.strip_suffix(unit)?.trim().parse::<u32>().ok().map(|n| days * u64::from(n))
+    };
+    let whole = days('d', 1).or_else(|| days('w', 7)).map(|days| Duration::from_secs(days * 24 * 3600));
+    let written = || Duration::try_from(text.parse::<SignedDuration>().ok()?).ok();
+    let age = whole.or_else(written).filter(|age| *age <= OLDEST);
+    age.ok_or_else(|| format!("`{text}` is not an age; write `30d`, `8w` or `12h`, a hundred years at most"))
+}
+
+const OLDEST: Duration = Duration::from_secs(36_525 * 24 * 3600);
+
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 pub(super) fn parse_timeout(text: &str) -> Result<Duration, String> {
@@ -119,6 +132,9 @@ mod tests {
         assert_eq!(parse_duration("2s"), Ok(Duration::from_secs(2)));
         assert_eq!(parse_duration("1.5min"), Ok(Duration::from_secs(90)));
         assert!(parse_duration("fast").is_err() && parse_duration("-1s").is_err());
+        assert_eq!(parse_age("2w"), Ok(Duration::from_secs(14 * 24 * 3600)));
+        assert_eq!(parse_age("90min"), Ok(Duration::from_secs(5400)));
+        assert!(["d", "-1d", "4000000000d", "old", "30"].iter().all(|text| parse_age(text).is_err()));
         assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
         assert!(parse_bytes("64MB").is_err() && parse_bytes("99999999999GiB").is_err());
     }

@@ -59,6 +59,64 @@ fn rows_leave_the_store_and_come_back() {
 }
 
 #[test]
+fn what_is_ours_comes_back_whole_and_once() {
+    let scene = measured();
+    let measured = scene.records();
+    for format in ["json", "jsonl"] {
+        scene.call_with_store(&format!("export --format {format} --to rows.{format}")).exits(0);
+        let import = format!("import rows.{format} --store {format}.db");
+        let first = scene.call(&import).exits(0);
+        assert!(
+            first.stderr.contains(&format!("{} records added, 0 in", measured.len())),
+            "{}",
+            first.stderr
+        );
+        assert!(is_end(&first.stdout, "3 rows: 3 ok"), "{}", first.stdout);
+        assert!(!first.stdout.contains("another tool measured it"), "{}", first.stdout);
+        let again = scene.call(&import).exits(0);
+        assert!(
+            again.stderr.contains(&format!("0 records added, {} in", measured.len())),
+            "{}",
+            again.stderr
+        );
+        // With its samples, rounds and run: it can be explained, and goes out again as it came.
+        let row = format!("{}@cpu/plain", measured[0].case);
+        scene.call(&format!("explain {row} --store {format}.db")).exits(0);
+        let back = scene.call(&format!("export --format {format} --store {format}.db")).exits(0).stdout;
+        if format == "jsonl" {
+            assert_eq!(back, std::fs::read_to_string(scene.path("rows.jsonl")).unwrap());
+        }
+    }
+    // Of records alone less is known of their run than a store knows.
+    scene.call("import rows.jsonl --store json.db").exits(0);
+    let runs = scene.call("runs --store json.db").exits(0).stdout;
+    assert!(runs.lines().count() == 1 && runs.contains("--budget 100ms"), "{runs}");
+    // A record that was changed by hand is not the record that it says it is.
+    let text = std::fs::read_to_string(scene.path("rows.jsonl")).unwrap();
+    scene.write("changed.jsonl", &text.replacen("\"status\":\"ok\"", "\"status\":\"wrong\"", 1));
+    let changed = scene.call("import changed.jsonl --store json.db");
+    changed.complains(1, &["says something else there", "hint: nothing was taken"]);
+    scene.write("cut.jsonl", &text[..text.len() - 200]);
+    scene
+        .call("import cut.jsonl --store new.db")
+        .complains(2, &["cut.jsonl: as jsonl: line ", "hint: nothing was stored"]);
+    assert!(!scene.path("new.db").exists());
+}
+
+#[test]
+fn csv_brings_medians_as_claims() {
+    let scene = measured();
+    scene.call_with_store("export --format csv --to rows.csv").exits(0);
+    let table = scene.call("import rows.csv --store csv.db").exits(0).stdout;
+    assert!(table.contains("i  imported"), "{table}");
+    let rows = scene.call("export --format jsonl --store csv.db").exits(0).rows();
+    let plain = rows.iter().find(|row| row["implementation"] == "cpu/plain").unwrap();
+    assert_eq!(plain["provenance"]["notes"]["aggregate"], "median");
+    assert_eq!(plain["provenance"]["imported"]["format"], "csv");
+    assert!(plain["derived"]["median_seconds"].as_f64().unwrap() > 0.0 && plain["rounds"].is_null());
+}
+
+#[test]
 fn export_takes_a_run_and_a_selection() {
     let scene = measured();
     let first = scene.records()[0].run.clone();
@@ -162,7 +220,11 @@ fn what_cannot_be_imported_is_said_and_nothing_is_stored() {
         scene.call_with_store(&format!("import {words}")).complains(code, parts)
     };
     import("nowhere", 2, &["nowhere cannot be read: No such file", "hint: name a file"]);
-    import("empty", 2, &["empty: it looks like none of the formats", "hint: name it with `--format`: go, "]);
+    import(
+        "empty",
+        2,
+        &["empty: it looks like none of the formats", "hint: name it with `--format`: json, "],
+    );
     import("folder", 2, &["folder: it looks like none", "hint: "]);
     import("both.json", 2, &["it could be google-benchmark or nvbench", "hint: name the format"]);
     import("nan.json", 2, &["nan.json: as hyperfine: `times` of `x` is NaN", "hint: nothing was stored"]);

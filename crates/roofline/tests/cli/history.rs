@@ -1,6 +1,9 @@
-//! `runs`, `history` and `explain --run`: what the store has seen.
+//! `runs`, `history`, `compare` and `explain --run`: what the store has seen.
 
 use crate::scene::Scene;
+use roofline_core::record::{Record, Run, Status};
+use roofline_store::{Filter, Store};
+use std::time::{Duration, Instant};
 
 const CASE: &str = "add/f32/rows=4,cols=64";
 
@@ -47,4 +50,118 @@ fn runs_and_rows_are_found_again() {
     scene.call_with_store(&format!("{row} --run {end}")).exits(0);
     scene.call_with_store(&format!("{row} --run {}", runs[2])).complains(5, &["has no record", "history"]);
     scene.call_with_store(&format!("{row} --run nobody")).complains(2, &["no run `nobody`", "roofline runs"]);
+}
+
+/// Large enough to have a share of the limit.
+const LARGE: &str = "add/f32/rows=256,cols=1024";
+
+/// The latest run of the scene's store again under another id, later, with records that were changed.
+fn append(scene: &Scene, id: &str, change: impl Fn(&mut Record)) {
+    let store = Store::open(scene.store()).unwrap();
+    let first = store.runs().unwrap().found.remove(0);
+    let filter = Filter { run: Some(first.id.clone()), ..Filter::default() };
+    let mut records = store.records(&filter).unwrap().found;
+    for record in &mut records {
+        (record.id, record.run) = (format!("{id}-{}", record.id), id.to_owned());
+        record.at = format!("2099-01-01T00:00:0{}Z", id.len());
+        change(record);
+    }
+    let run = Run { id: id.to_owned(), started: records[0].at.clone(), revision: id.to_owned(), ..first };
+    store.append_whole(&run, &records).unwrap();
+}
+
+/// Makes a row slower by a part of its speed, beside its limit.
+fn slow_down(record: &mut Record, speed: f64) {
+    let Some(limit) = record.rounds.as_mut().and_then(|rounds| rounds.limit.as_mut()) else { return };
+    limit.to_hub.iter_mut().for_each(|value| *value += speed.ln());
+}
+
+#[test]
+fn stored_runs_are_compared_by_what_they_can_say() {
+    let scene = Scene::new();
+    scene.call_with_store(&format!("run {LARGE} --quick --budget 100ms -i cpu/plain,cpu/vector")).exits(0);
+    let first = ids(&scene).remove(0);
+    let plain = |record: &Record| record.implementation == "cpu/plain";
+    append(&scene, "near", |record| slow_down(record, 0.95));
+    append(&scene, "slowed", |record| {
+        if plain(record) {
+            slow_down(record, 0.5)
+        }
+    });
+    append(&scene, "failing", |record| {
+        if plain(record) {
+            record.status = Status::Wrong
+        }
+    });
+    append(&scene, "elsewhere", |record| record.provenance.machine = "another".to_owned());
+    append(&scene, "redefined", |record| record.provenance.definition = Some("another".to_owned()));
+    let compare =
+        |old: &str, new: &str| scene.call_with_store(&format!("compare {old} {new}")).exits(0).stdout;
+    let line = |text: &str, name: &str| text.lines().find(|line| line.contains(name)).unwrap().to_owned();
+
+    let near = compare(&first, "near");
+    assert!(line(&near, "cpu/plain").contains("nothing: within 12 %"), "{near}");
+    assert!(line(&near, "cpu/plain").contains("-5.0 %") && near.contains("share of limit"), "{near}");
+    // Where it was, which commit is not known: what to put there is said.
+    assert!(near.contains("roofline ab OLD NEW add/f32/rows=256,cols=1024 -i plain,vector"), "{near}");
+    let slowed = compare("slowed", "near");
+    assert!(line(&slowed, "cpu/plain").contains("looks faster"), "{slowed}");
+    let slowed = compare("near", "slowed");
+    assert!(line(&slowed, "cpu/plain").contains("looks slower"), "{slowed}");
+    assert!(line(&slowed, "cpu/vector").contains("nothing: within"), "{slowed}");
+    assert!(slowed.contains("roofline ab near slowed add/f32/rows=256,cols=1024 -i plain\n"), "{slowed}");
+    assert!(line(&compare(&first, "failing"), "cpu/plain").contains("another status"));
+    assert!(line(&compare(&first, "elsewhere"), "cpu/plain").contains("another machine"));
+    assert!(line(&compare(&first, "redefined"), "cpu/plain").contains("another definition"));
+
+    // Files say the same; one without samples as well, and one of another tool says less.
+    scene.call_with_store("export --run slowed --format json --to slowed.json").exits(0);
+    scene.call_with_store("export --run slowed --format csv --to slowed.csv").exits(0);
+    assert_eq!(compare("near", "slowed.json"), slowed);
+    assert!(line(&compare("near", "slowed.csv"), "cpu/plain").contains("looks slower"));
+    scene.call_with_store("export --run near --format go --to near.txt").exits(0);
+    assert!(line(&compare("near", "near.txt"), "cpu/plain").contains("median"));
+    scene.write("other.txt", "BenchmarkOther 100 12 ns/op\n");
+    scene.call_with_store("compare near other.txt").complains(5, &["no row in common", "hint: "]);
+    scene.call_with_store("compare near nobody").complains(2, &["no run `nobody`", "hint: "]);
+
+    let history = scene.call_with_store(&format!("history {LARGE}@cpu/plain")).exits(0).stdout;
+    assert!(line(&history, " slowed").contains("slower, -47 %?"), "{history}");
+    assert!(!line(&history, " near").contains('?'), "{history}");
+    assert!(history.contains(&format!("{LARGE}@cpu/plain, another machine since")), "{history}");
+    assert!(history.contains(&format!("{LARGE}@cpu/plain, another definition since")), "{history}");
+}
+
+#[test]
+fn a_large_store_answers_at_once() {
+    let scene = Scene::new();
+    scene.call_with_store(&format!("run {CASE} --quick --budget 100ms -i cpu/plain")).exits(0);
+    let store = Store::open(scene.store()).unwrap();
+    let run = store.latest_run().unwrap().unwrap();
+    let mut pattern = store.records(&Filter::default()).unwrap().found.remove(0);
+    pattern.samples.truncate(20);
+    let again = |number: usize| {
+        let mut record = pattern.clone();
+        record.id = format!("copy-{number}");
+        record.run = format!("many-{}", number % 100);
+        // A tenth is of one row.
+        if number % 10 != 0 {
+            record.case = format!("add/f32/rows={},cols=64", 5 + number % 500);
+        }
+        record
+    };
+    for part in 0..100 {
+        let own = Run { id: format!("many-{part}"), ..run.clone() };
+        let records: Vec<Record> = (0..1000).map(|number| again(number * 100 + part)).collect();
+        store.append_whole(&own, &records).unwrap();
+    }
+    drop(store);
+    let mut quickest = Duration::MAX;
+    for _ in 0..3 {
+        let start = Instant::now();
+        let history = scene.call_with_store(&format!("history {CASE}@cpu/plain")).exits(0).stdout;
+        quickest = quickest.min(start.elapsed());
+        assert_eq!(history.lines().filter(|line| line.contains("many-")).count(), 100, "{history}");
+    }
+    assert!(quickest < Duration::from_secs(1), "{quickest:?}");
 }

@@ -29,6 +29,7 @@ mod peers;
 mod python_file;
 mod refusals;
 mod resume;
+mod retention;
 mod rows;
 mod runners;
 mod scene;
