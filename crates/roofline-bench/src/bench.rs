@@ -9,7 +9,7 @@ use crate::{reference, run};
 use clap::Parser;
 use roofline_conductor::keeper;
 use roofline_core::case::Case;
-use roofline_core::names::is_kebab;
+use roofline_core::names::{is_kebab, is_written};
 use roofline_core::ops;
 use roofline_runner::Entry;
 use std::process::ExitCode;
@@ -112,9 +112,9 @@ impl Bench {
         }
         for (index, entry) in self.entries.iter().enumerate() {
             let name = bare(entry.implementation);
-            if !is_kebab(name) {
+            if !is_written(name) {
                 let what = format!("an implementation cannot be called `{name}`");
-                return Err(Mistake::usage(what, "write lowercase letters, digits and `-`"));
+                return Err(Mistake::usage(what, "write letters, digits, `-`, `_` and `.`"));
             }
             if let Err((why, hint)) = roofline_core::case::parse_form(entry.operation) {
                 let what = format!("implementation `{name}`: {why}");

@@ -1,8 +1,10 @@
 //! Runners: folders with a `runner.toml`, and the one inside this binary.
 
+mod parameters;
 mod python;
 mod side;
 
+pub use parameters::variable;
 pub use python::{Modules, imported};
 pub use side::bare_names;
 
@@ -34,6 +36,8 @@ pub struct RunnerSpec {
     environment: BTreeMap<String, String>,
     /// What the command line adds to that: parameters of one's own kernels.
     pub asked: BTreeMap<String, String>,
+    /// Parameters of its kernels as `tile=8`, which stand behind the names of all that it offers.
+    parameters: Vec<String>,
     /// Whether it runs isolated; only studies set it free.
     pub isolated: bool,
     /// Whether it is a side of a comparison, and its name that of all that it offers.
@@ -68,6 +72,7 @@ impl RunnerSpec {
             isolated: true,
             is_side: false,
             asked: BTreeMap::new(),
+            parameters: Vec::new(),
             requires: BTreeMap::new(),
         }
     }
@@ -102,6 +107,7 @@ impl RunnerSpec {
             isolated: true,
             is_side: false,
             asked: BTreeMap::new(),
+            parameters: Vec::new(),
             requires: BTreeMap::new(),
         })
     }
@@ -284,6 +290,7 @@ pub fn read(folder: &Path, binaries: &Path) -> Result<RunnerSpec, RunnerError> {
         isolated: true,
         is_side: false,
         asked: BTreeMap::new(),
+        parameters: Vec::new(),
         requires: wire.requires,
     })
 }

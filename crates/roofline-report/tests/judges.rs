@@ -174,7 +174,7 @@ fn criterion_is_read_and_reads() {
     criterion(folder.path(), "sums", "plain");
     let reader = Reader::guess(&source(folder.path())).unwrap();
     assert_eq!(reader.name, "criterion");
-    let records = reader.read(&source(folder.path())).unwrap();
+    let records = reader.read(&source(folder.path())).unwrap().records;
     assert_eq!((records.len(), &*records[0].case), (1, "sums/plain"));
     assert_eq!(records[0].samples.len(), 10);
     assert!(records[0].samples.iter().all(|sample| sample.batch >= 1 && sample.nanoseconds > 0.0));

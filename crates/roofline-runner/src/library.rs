@@ -123,7 +123,7 @@ fn check(row: &DeclaredOffer, provider: &str) -> Result<(Offer, Functions), Stri
     let implementation = format!("{provider}/{name}");
     if !is_implementation(&implementation) {
         return Err(format!(
-            "`name` is \"{}\"; write it in kebab-case, such as \"fast\"",
+            "`name` is \"{}\"; write letters, digits, `-`, `_` and `.`, such as \"fast\"",
             name.escape_debug()
         ));
     }

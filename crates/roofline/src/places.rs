@@ -4,7 +4,7 @@ use crate::args::Places;
 use crate::commands::offers::is_folder;
 use crate::error::{Problem, tell};
 use crate::house;
-use roofline_conductor::runners::{self, RESERVED, RunnerSpec};
+use roofline_conductor::runners::{self, RESERVED, RunnerSpec, variable};
 use roofline_core::nearest::nearest;
 use roofline_core::suite::Suite;
 use std::path::{Path, PathBuf};
@@ -158,25 +158,54 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
             return Err(Problem::usage(why, hint));
         }
     }
-    give_environment(&mut specs, places)?;
-    Ok(specs)
+    give_environment(specs, places)
 }
 
-/// Gives what `--env` says to the runners that the command line names, and to no other.
-fn give_environment(specs: &mut [RunnerSpec], places: &Places) -> Result<(), Problem> {
-    if places.env.is_empty() {
-        return Ok(());
-    }
-    let is_named = |spec: &RunnerSpec| spec.named.is_some() || places.runner.contains(&spec.name);
-    let mut named = specs.iter_mut().filter(|spec| is_named(spec) && !spec.is_built_in()).peekable();
-    if named.peek().is_none() {
+/// Gives what `--env` and `--sweep` say to the runners that the command line names, and to no other: one that has parameters
+/// takes part once for every choice of their values.
+fn give_environment(specs: Vec<RunnerSpec>, places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
+    let is_named = |spec: &RunnerSpec| {
+        (spec.named.is_some() || places.runner.contains(&spec.name)) && !spec.is_built_in()
+    };
+    let options = [("--env", places.env.is_empty()), ("--sweep", places.sweep.is_empty())];
+    if let Some((option, _)) = options.iter().find(|(_, is_empty)| !is_empty && !specs.iter().any(is_named)) {
         let hint = "name whom it is for, with `--lib`, `--python` or `--runner`; the kernels of the house read no environment";
-        return Err(Problem::usage("`--env` is for nobody", hint));
+        return Err(Problem::usage(format!("`{option}` is for nobody"), hint));
     }
-    for spec in named {
-        spec.asked.extend(places.env.iter().cloned());
+    let choices = choices(&places.sweep)?;
+    let mut given = Vec::new();
+    for mut spec in specs {
+        if is_named(&spec) {
+            spec.asked.extend(places.env.iter().cloned());
+            given.extend(choices.iter().map(|values| spec.clone().with_parameters(values)));
+        } else {
+            given.push(spec);
+        }
     }
-    Ok(())
+    Ok(given)
+}
+
+/// More rows of one kernel than this are no sweep that anybody reads.
+const MOST_CHOICES: usize = 256;
+
+/// Every choice of a value for each parameter, in the order written; one empty choice where there is none.
+fn choices(parameters: &[(String, Vec<String>)]) -> Result<Vec<Vec<(String, String)>>, Problem> {
+    let mut choices = vec![Vec::new()];
+    for (index, (name, values)) in parameters.iter().enumerate() {
+        if parameters[..index].iter().any(|(known, _)| variable(known) == variable(name)) {
+            let why = format!("`--sweep {name}` is given twice");
+            return Err(Problem::usage(why, "write its values once, separated by commas"));
+        }
+        let with = |choice: &Vec<(String, String)>, value: &String| {
+            choice.iter().cloned().chain([(name.clone(), value.clone())]).collect()
+        };
+        choices = choices.iter().flat_map(|choice| values.iter().map(|value| with(choice, value))).collect();
+        if choices.len() > MOST_CHOICES {
+            let why = format!("`--sweep` asks for more than {MOST_CHOICES} combinations");
+            return Err(Problem::usage(why, "try fewer values at a time"));
+        }
+    }
+    Ok(choices)
 }
 
 /// The runner over a shared library that `--lib` names.

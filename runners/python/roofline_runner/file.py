@@ -48,7 +48,7 @@ def implementation(
 
         def offer(runner: Runner, provider: str) -> None:
             runner.implementation(
-                f"{provider}/{kebab(name or prepare.__name__)}",
+                f"{provider}/{name or prepare.__name__}",
                 operation=operation,
                 dtypes=dtypes,
                 about=f"{about} ({place_of(prepare)})".strip(),

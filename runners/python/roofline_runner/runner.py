@@ -125,8 +125,8 @@ class Runner:
         offered again for other dtypes under another condition. `dtypes` may name other precisions too, such as
         `f16+f16`. `params` are those that it takes from `job.params`; of others it has the default alone.
         """
-        if not re.fullmatch(r"[a-z0-9-]{1,64}/[a-z0-9-]{1,64}", name):
-            raise ValueError(f"`{name}` is not `provider/name` in kebab-case")
+        if not re.fullmatch(r"[a-z0-9-]{1,64}/[A-Za-z0-9._-]{1,64}", name):
+            raise ValueError(f"`{name}` is not `provider/name`: write letters, digits, `-`, `_` and `.`")
         dtypes, devices = checked(dtypes, output), tuple(devices)
         keys = [(name, operation, device, dtype) for device in devices for dtype in dtypes]
         if any(key in self._implementations for key in keys):

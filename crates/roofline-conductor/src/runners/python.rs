@@ -68,6 +68,7 @@ impl RunnerSpec {
             isolated: true,
             is_side: false,
             asked: BTreeMap::new(),
+            parameters: Vec::new(),
             requires: BTreeMap::new(),
             name,
         })

@@ -37,16 +37,19 @@ impl RunnerSpec {
         self.is_side
     }
 
-    /// What a side calls an implementation in the run, and what the runner itself does.
+    /// What a side, or a runner with parameters, calls an implementation in the run, and what the runner itself does.
     pub(crate) fn names(&self, hello: &Hello) -> Vec<(String, String)> {
+        if self.has_parameters() {
+            return self.names_with_parameters(hello);
+        }
         let named = |(own, bare): (&str, String)| (format!("{}/{bare}", self.name), own.to_owned());
         let names = bare_names(&hello.offers).into_iter().map(named);
         if self.is_side { names.collect() } else { Vec::new() }
     }
 
-    /// Gives the offers of a side the side's name.
+    /// Gives the offers of a side the side's name, and those of a runner with parameters their values.
     pub(crate) fn rename(&self, hello: &mut Hello) {
-        if !self.is_side {
+        if !self.is_side && !self.has_parameters() {
             return;
         }
         let names = self.names(hello);

@@ -137,7 +137,7 @@ impl Answerable for Hello {
 fn check_offer(offer: &Offer) -> Result<(), Breach> {
     if !is_implementation(&offer.implementation) {
         return Err(Breach(format!(
-            "offers `{}`, which is not `provider/name` in kebab-case",
+            "offers `{}`, which is not `provider/name` of letters, digits, `-`, `_` and `.`",
             excerpt(offer.implementation.as_bytes())
         )));
     }

@@ -26,10 +26,10 @@ pub struct Measure {
     #[arg(long, value_name = "IMPLEMENTATION|PROVIDER", group = "beside")]
     pub against: Option<String>,
     /// Keep what this run measures under a name, to be measured again beside what comes after it: libraries, Python files, folders of runners, the kernels of the house
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "sweep")]
     pub save: Option<String>,
     /// Measure what was kept under this name as well, and compare each implementation with its older self
-    #[arg(long, value_name = "NAME", group = "beside")]
+    #[arg(long, value_name = "NAME", group = "beside", conflicts_with = "sweep")]
     pub baseline: Option<String>,
     /// End with 3 when a row is slower than what `--against` or `--baseline` names, for sure by more than so many percent, or when neither is known; such a row is measured again first, and all rows together are held to the error probability of one. `policy` goes by the rules and waivers of `roofline.toml`, `missed` by the targets of the suite, as `--targets` does
     #[arg(long, value_name = "slower|slower=2%|inconclusive|policy|missed")]

@@ -1,6 +1,6 @@
 //! Which cases, and where runners and suites are found.
 
-use super::values::{Size, parse_size, parse_threads, parse_variable};
+use super::values::{Size, parse_parameter, parse_size, parse_threads, parse_variable};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -79,6 +79,9 @@ pub struct Places {
     /// A variable for the environment of the files, folders and runners that the command line names, such as `TILE=8`: a parameter of one's own kernel, which is part of the record; may be repeated
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_variable)]
     pub env: Vec<(String, String)>,
+    /// Values of a parameter of one's own kernels, such as `tile=8,16,32`: a row for each, called `mine/tiled:tile=8`, whose process finds `TILE=8` in its environment. For the files, folders and runners that the command line names; repeated, all combinations are rows
+    #[arg(long, value_name = "NAME=VALUES", value_parser = parse_parameter)]
+    pub sweep: Vec<(String, Vec<String>)>,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
     pub store: PathBuf,

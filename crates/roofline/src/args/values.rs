@@ -3,6 +3,7 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use jiff::SignedDuration;
 use roofline_core::fill::Fill;
+use roofline_core::names::is_parameter;
 use roofline_report::Sort;
 use std::time::Duration;
 
@@ -92,6 +93,25 @@ pub(super) fn parse_variable(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// A parameter and the values that are tried, each once.
+pub(super) fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {
+    let (name, values) = text.split_once('=').ok_or("write it as `tile=8,16,32`")?;
+    let mut known: Vec<String> = Vec::new();
+    for value in values.split(',').map(str::trim) {
+        if !is_parameter(&format!("{name}={value}")) {
+            return Err(format!(
+                "`{name}={value}` cannot stand in a row's name; write letters, digits, `-`, `_` and `.`, as `tile=8,16,32`"
+            ));
+        }
+        if !known.iter().any(|known| known == value) {
+            known.push(value.to_owned());
+        }
+    }
+    // It reaches the kernel as a variable of this name.
+    parse_variable(&format!("{}={}", roofline_conductor::runners::variable(name), known[0]))?;
+    Ok((name.to_owned(), known))
+}
+
 pub(super) fn parse_size(text: &str) -> Result<Size, String> {
     let is_class = text.starts_with(|c: char| c.is_ascii_lowercase());
     if is_class { Ok(Size::Class(text.to_owned())) } else { parse_bytes(text).map(Size::Most) }
@@ -137,6 +157,15 @@ mod tests {
         assert!(["d", "-1d", "4000000000d", "old", "30"].iter().all(|text| parse_age(text).is_err()));
         assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
         assert!(parse_bytes("64MB").is_err() && parse_bytes("99999999999GiB").is_err());
+    }
+
+    #[test]
+    fn parameters_have_values() {
+        let values = |text: &str| parse_parameter(text).map(|(_, values)| values.join(" "));
+        assert_eq!(values("tile=8,16, 8"), Ok("8 16".to_owned()));
+        for text in ["tile", "tile=", "tile=8,,16", "=8", "path=x", "8x=1", "tile=a b", "tile=1:2"] {
+            assert!(parse_parameter(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -21,6 +21,9 @@ pub fn measure(record: &Record, args: &Measure, is_check: bool) -> String {
         None => command += &format!(" -i {}", quoted(&record.implementation)),
     }
     command += &places(&args.places);
+    // Its own values, and no others of the sweep.
+    let values = record.implementation.split(':').skip(1).filter(|_| !args.places.sweep.is_empty());
+    command += &values.map(|value| format!(" --sweep {}", quoted(value))).collect::<String>();
     if let Some(against) = args.against.as_ref().filter(|_| !is_check) {
         let hub = record.rounds.as_ref().map_or(against, |rounds| &rounds.hub);
         if *hub != record.implementation {

@@ -8,6 +8,7 @@ use roofline_conductor::plan::RunnerOffers;
 use roofline_conductor::references;
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
+use roofline_core::operation::own::Declaration;
 use roofline_core::protocol::{Hello, Offer};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
@@ -38,9 +39,18 @@ pub fn bring(places: &Places, specs: &[RunnerSpec], limits: Option<Limits>) -> R
             (None, Some(limits)) => Some(asked(spec, places, limits)?),
             (known, _) => known,
         };
-        hellos.extend(hello.map(|hello| (spec.name.as_str(), hello)));
+        if let Some(mut hello) = hello {
+            // With other values of a parameter it is the same file, which declares the same.
+            let is_known = |own: &Declaration| {
+                hellos.iter().any(|(name, there): &(&RunnerSpec, Hello)| {
+                    name.bare_name() == spec.bare_name() && there.operations.contains(own)
+                })
+            };
+            hello.operations.retain(|own| !is_known(own));
+            hellos.push((spec, hello));
+        }
     }
-    references::bring(hellos.iter().map(|(runner, hello)| (*runner, hello)))
+    references::bring(hellos.iter().map(|(spec, hello)| (spec.name.as_str(), hello)))
         .map_err(|why| Problem::usage(why, "mend it where it is declared"))
 }
 
@@ -73,11 +83,12 @@ pub fn needed(
     specs: &[RunnerSpec],
     limits: Option<Limits>,
 ) -> Result<Vec<RunnerOffers>, Problem> {
-    for named in places.runner.iter().filter(|place| !is_folder(place)) {
+    let is_there = |name: &str| specs.iter().any(|spec| spec.bare_name() == name);
+    for named in places.runner.iter().filter(|place| !is_folder(place) && !is_there(place)) {
         find(specs, named)?;
     }
     let mut offers = Vec::new();
-    let is_hub = |spec: &RunnerSpec| hub == Some(spec.name.as_str());
+    let is_hub = |spec: &RunnerSpec| hub == Some(spec.bare_name());
     for spec in specs.iter().filter(|spec| is_hub(spec) || is_needed(spec, places, patterns)) {
         let hello = match (known(spec, places), limits) {
             (Some(hello), _) => hello,
@@ -100,9 +111,9 @@ pub fn needed(
 }
 
 fn is_needed(spec: &RunnerSpec, places: &Places, patterns: &[String]) -> bool {
-    let by_pattern = patterns.iter().any(|pattern| pattern.split('/').next() == Some(&spec.name));
+    let by_pattern = patterns.iter().any(|pattern| pattern.split('/').next() == Some(spec.bare_name()));
     let by_place = places.runner.iter().any(|place| {
-        *place == spec.name
+        place == spec.bare_name()
             || (is_folder(place) && Path::new(place).canonicalize().is_ok_and(|path| path == spec.folder))
     });
     // The built-in one hosts the probes of every limit, whoever is measured.

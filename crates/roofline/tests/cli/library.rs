@@ -218,7 +218,7 @@ fn what_is_no_library_of_kernels_is_refused_with_the_reason() {
         ("\"7.1\", offers", "\"7.1\", NULL", "its table of offers is broken: 9 rows"),
         ("sizeof offers / sizeof *offers", "0", "offers nothing"),
         (".name = \"right\"", ".name = NULL", "broken offer 0: `name` is NULL"),
-        (".name = \"right\"", ".name = \"My Kernel\"", "`name` is \"My Kernel\"; write it in kebab-case"),
+        (".name = \"right\"", ".name = \"My Kernel\"", "`name` is \"My Kernel\"; write letters, digits"),
         (".name = \"half\"", ".name = \"right\"", "declares `mine/right` for `add` twice"),
         (
             ".operation = \"add\"",

@@ -25,6 +25,7 @@ mod mistakes;
 mod own_operation;
 #[path = "../page/mod.rs"]
 mod page;
+mod parameters;
 mod peers;
 mod python_file;
 mod refusals;

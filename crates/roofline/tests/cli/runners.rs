@@ -93,7 +93,7 @@ fn garbage_instead_of_hello() {
         &says(
             r#"{"id":1,"ok":{"protocol":1,"runner":"mine","version":"1","offers":[{"implementation":"My Kernel","operation":"add","dtypes":["f32"]}]}}"#,
         ),
-        &["not `provider/name` in kebab-case"],
+        &["not `provider/name` of letters"],
     );
     complains("read question <&3; head -c 3000000 /dev/zero | tr '\\0' x >&3", &["longer than"]);
     complains("read question <&3; printf '{\"id\":1,' >&3", &["left a line unfinished"]);

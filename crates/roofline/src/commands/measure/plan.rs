@@ -34,7 +34,12 @@ pub fn plan(args: &Measure, ask: &Ask, machine: &Machine) -> Result<Planned, Pro
         reading.check(&cases).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
     }
     let against = args.against.as_deref();
-    let patterns = patterns_with_hub(&args.implementation, against);
+    let mut patterns = patterns_with_hub(&args.implementation, against);
+    if !args.places.sweep.is_empty() {
+        // A name stands for all values of its parameters.
+        let swept = patterns.iter().filter(|name| !name.contains(':')).map(|name| format!("{name}:*"));
+        patterns.extend(swept.collect::<Vec<_>>());
+    }
     let hub = against.and_then(|against| against.split('/').next());
     let runners = offers::needed(&args.places, &patterns, hub, &specs, may_ask)?;
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
