@@ -13,7 +13,7 @@ pub use show::{Read, Show};
 pub use stored::{
     Baselines, BaselinesAction, Compare, Explain, Export, History, Import, Merge, Prune, Runs, RunsAction,
 };
-pub use surroundings::{Install, Job, List, Machine, Runners, RunnersAction, What};
+pub use surroundings::{Install, Job, Language, List, Machine, New, NewKind, Runners, RunnersAction, What};
 pub use values::Size;
 
 use clap::{Parser, Subcommand};
@@ -63,6 +63,10 @@ pub enum Command {
     Import(Import),
     /// Add what other stores hold to this one, each record once
     Merge(Merge),
+    /// Begin in this folder: a commented `roofline.toml`, and a kernel in C with a wrong twin; writes over nothing
+    Init,
+    /// Write a file to begin with: an operation of one's own, a kernel, a suite; writes over nothing
+    New(New),
     /// Print `roofline.h`, the interface of kernels in a shared library (`--lib`)
     Header,
     /// Print a completion script for a shell

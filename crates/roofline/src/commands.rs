@@ -16,6 +16,7 @@ pub mod list;
 pub mod machine;
 pub mod measure;
 pub mod merge;
+pub mod new;
 pub mod offers;
 pub mod runners;
 pub mod runs;

@@ -45,6 +45,8 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
         Command::Export(export) => commands::export::run(&export),
         Command::Import(import) => commands::import::run(&import),
         Command::Merge(merge) => commands::merge::run(&merge),
+        Command::Init => commands::new::init(),
+        Command::New(new) => commands::new::run(&new),
         Command::Header => {
             commands::print(roofline_runner::library::HEADER)?;
             Ok(ExitCode::SUCCESS)

@@ -114,3 +114,31 @@ pub struct Job {
     #[command(flatten)]
     pub places: Places,
 }
+
+#[derive(Debug, Args)]
+pub struct New {
+    /// What to begin
+    #[arg(value_enum)]
+    pub kind: NewKind,
+    /// What it is called, and its file with it
+    pub name: String,
+    /// What a kernel or an operation is written in
+    #[arg(long, value_enum, default_value = "c")]
+    pub language: Language,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NewKind {
+    /// An operation of one's own, with a kernel for it
+    Operation,
+    /// A kernel for an operation of the house
+    Kernel,
+    /// A suite of cases, below `suites`
+    Suite,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Language {
+    C,
+    Python,
+}

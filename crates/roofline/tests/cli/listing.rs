@@ -185,6 +185,20 @@ fn completions_know_the_commands() {
             assert!(script.contains(word), "{shell} does not know {word}");
         }
     }
+    // Values as a shell asks for them: behind an option, and where operations stand.
+    let offers = |words: &str, start: &str| {
+        let count = words.split(' ').count();
+        let asked = format!(
+            "eval \"$(roofline completions bash)\"; COMP_WORDS=({words} '{start}'); COMP_CWORD={count}; \
+             _roofline roofline '{start}' {}; echo \"${{COMPREPLY[@]}}\"",
+            words.rsplit(' ').next().unwrap()
+        );
+        scene.shell(&asked).exits(0).stdout
+    };
+    assert!(offers("roofline run --format", "j").contains("json jsonl junit"));
+    assert!(offers("roofline import --format", "").contains("hyperfine"));
+    assert!(offers("roofline run --dtype", "bf").contains("bf16"));
+    assert!(offers("roofline run --suite", "qu").contains("quick"));
     let loaded = scene.shell("eval \"$(roofline completions bash)\" && complete -p roofline").exits(0);
     assert!(loaded.stdout.contains("_roofline"), "{}", loaded.stdout);
     scene.call("completions cmd").complains(2, &["bash", "zsh", "fish"]);

@@ -6,6 +6,7 @@
 mod ab;
 mod baselines;
 mod before;
+mod begin;
 mod ci;
 mod conditions;
 mod device;

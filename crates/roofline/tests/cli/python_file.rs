@@ -237,5 +237,5 @@ fn a_helper_beside_the_file_is_followed_and_its_change_seen() {
     // The answer of before would be remembered, were it for `mine.py` alone.
     scene.write("helper.py", &helper("second_one"));
     let outcome = check(&scene, "mine.py", "-i mine/*").exits(0);
-    assert_eq!(outcome.rows()[0]["implementation"], "mine/second-one");
+    assert_eq!(outcome.rows()[0]["implementation"], "mine/second_one");
 }
