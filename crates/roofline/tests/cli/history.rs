@@ -85,12 +85,12 @@ fn stored_runs_are_compared_by_what_they_can_say() {
     append(&scene, "near", |record| slow_down(record, 0.95));
     append(&scene, "slowed", |record| {
         if plain(record) {
-            slow_down(record, 0.5)
+            slow_down(record, 0.5);
         }
     });
     append(&scene, "failing", |record| {
         if plain(record) {
-            record.status = Status::Wrong
+            record.status = Status::Wrong;
         }
     });
     append(&scene, "elsewhere", |record| record.provenance.machine = "another".to_owned());
@@ -145,7 +145,7 @@ fn a_large_store_answers_at_once() {
         record.id = format!("copy-{number}");
         record.run = format!("many-{}", number % 100);
         // A tenth is of one row.
-        if number % 10 != 0 {
+        if !number.is_multiple_of(10) {
             record.case = format!("add/f32/rows={},cols=64", 5 + number % 500);
         }
         record
