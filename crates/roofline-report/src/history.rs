@@ -34,13 +34,13 @@ pub fn history(records: &[Record], revision: impl Fn(&str) -> String, style: Sty
     }
     let mut parts = Vec::new();
     for (name, own) in &rows {
-        let mut since = "";
+        let mut before: Option<&Record> = None;
         for part in own.chunk_by(|one, other| differs(one, other).is_none()) {
+            let why = before.and_then(|before| differs(before, part[0]));
+            let since = why.map_or(String::new(), |why| format!(", {why} since"));
             let lines = (0..part.len()).map(|at| line(part, at, &revision)).collect();
-            let since_then = if since.is_empty() { String::new() } else { format!(", {since} since") };
-            parts.push(format!("{}{since_then}\n{}", escape(name), table(&HEADS, lines, style)));
-            let next = part.last().and_then(|last| own.iter().skip_while(|record| *record != last).nth(1));
-            since = part.last().zip(next).and_then(|(last, next)| differs(last, next)).unwrap_or("");
+            parts.push(format!("{}{since}\n{}", escape(name), table(&HEADS, lines, style)));
+            before = part.last().copied();
         }
     }
     let words = "Medians of two runs cannot be compared: another hour, another load. What was measured side by side in one run \

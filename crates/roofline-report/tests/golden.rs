@@ -570,10 +570,11 @@ fn a_history_begins_anew_where_the_definition_changed() {
         record
     };
     let story = [defined("old", "one\u{1b}"), defined("old", "two"), defined("new", "three")];
-    let text = roofline_report::history(&story, Style::default());
+    let text = roofline_report::history(&story, |run| format!("commit-of-{run}"), Style::default());
     let titles = text.lines().filter(|line| line.starts_with(&record.row())).collect::<Vec<_>>();
-    assert_eq!(titles, [record.row(), format!("{}, held to another definition since", record.row())]);
+    assert_eq!(titles, [record.row(), format!("{}, another definition since", record.row())]);
     assert_eq!(text.matches("finished").count(), 2, "{text}");
+    assert!(text.contains("commit-of-three"), "{text}");
     assert!(
         ["one", "two", "three"].iter().all(|run| text.contains(run)) && !text.contains('\u{1b}'),
         "{text}"
