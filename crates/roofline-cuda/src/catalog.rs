@@ -105,6 +105,8 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::cross_entropy::LADDER,
     crate::dropout::LADDER,
     crate::rope::LADDER,
+    &crate::quantize::LADDER,
+    crate::quantize::BACK,
     crate::matmul::LADDER,
 ];
 

@@ -9,6 +9,7 @@ use crate::sys::{Program, compiler_version};
 
 /// What every source may include.
 const HEADERS: &[(&str, &str)] = &[
+    ("codes.cuh", include_str!("quantize/codes.cuh")),
     ("element.cuh", include_str!("element.cuh")),
     ("exp.cuh", include_str!("exp.cuh")),
     ("found.cuh", include_str!("reduce/found.cuh")),

@@ -47,6 +47,7 @@ pub mod layer_norm;
 pub mod matmul;
 pub mod movement;
 pub mod probe;
+pub mod quantize;
 pub mod reduce;
 pub mod rms_norm;
 pub mod rope;

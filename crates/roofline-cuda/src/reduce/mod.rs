@@ -93,6 +93,16 @@ fn all(length: usize, per_pack: usize, inputs: usize, multiprocessors: usize) ->
 }
 
 fn rows(rows: usize, cols: usize, per_pack: usize) -> Result<Cut> {
+    let (constants, geometry) = cut_rows(rows, cols, per_pack)?;
+    Ok(Cut { source: ROWS, constants, geometry })
+}
+
+/// How rows are shared by threads that walk: what kernels of rows are compiled with, and their launch.
+pub(crate) fn cut_rows(
+    rows: usize,
+    cols: usize,
+    per_pack: usize,
+) -> Result<(Vec<(&'static str, u32)>, Geometry)> {
     check_cols(cols)?;
     let (threads, rows_a_block, packs) = match cols.div_ceil(per_pack) + 1 {
         ..=8 => (8, 32, 1),
@@ -104,8 +114,7 @@ fn rows(rows: usize, cols: usize, per_pack: usize) -> Result<Cut> {
     };
     let grid = blocks("rows", rows.div_ceil(rows_a_block as usize))?;
     let geometry = Geometry { block: [threads, rows_a_block, 1], ..Geometry::line(grid, threads) };
-    let constants = vec![("THREADS", threads), ("ROWS", rows_a_block), ("PACKS", packs)];
-    Ok(Cut { source: ROWS, constants, geometry })
+    Ok((vec![("THREADS", threads), ("ROWS", rows_a_block), ("PACKS", packs)], geometry))
 }
 
 fn columns(lines: Lines, per_pack: usize, aligned: bool) -> Result<Cut> {
