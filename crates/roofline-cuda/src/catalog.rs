@@ -101,6 +101,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::movement::TRANSPOSES,
     crate::softmax::LADDER,
     crate::rms_norm::LADDER,
+    crate::add_rms_norm::LADDER,
     crate::layer_norm::LADDER,
     crate::cross_entropy::LADDER,
     crate::dropout::LADDER,

@@ -40,6 +40,7 @@ mod sys;
 
 pub mod catalog;
 
+pub mod add_rms_norm;
 pub mod cross_entropy;
 pub mod dropout;
 pub mod elementwise;

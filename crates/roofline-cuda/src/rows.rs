@@ -25,11 +25,15 @@ pub enum Weight {
     Light,
     /// Two shared rows: fewer threads find registers.
     Heavy,
+    /// A second row and a second output: a thread holds half as much.
+    Heaviest,
 }
 
 impl Weight {
     /// Packs of sixteen bytes that a thread holds at most.
-    const MOST_PACKS: usize = 8;
+    fn most_packs(self) -> usize {
+        if self == Weight::Heaviest { 4 } else { 8 }
+    }
 
     /// Blocks that should find room beside each other. Several, so that some read while others
     /// write; the more a thread holds, the fewer threads there are.
@@ -46,7 +50,7 @@ impl Weight {
 
 /// Packs a thread, by the packs of a row (or of a block's share of one) and by how it lies.
 fn packs_a_thread(needed: usize, aligned: bool, weight: Weight) -> usize {
-    match needed {
+    let packs = match needed {
         ..=32 => 1,
         33..=96 => needed.div_ceil(WARP),
         129..=192 => needed.div_ceil(WARP),
@@ -57,8 +61,9 @@ fn packs_a_thread(needed: usize, aligned: bool, weight: Weight) -> usize {
         513..=3072 if weight == Weight::Light => 3,
         257..=2048 => 4,
         3073..=4096 if weight == Weight::Light => 4,
-        _ => Weight::MOST_PACKS,
-    }
+        _ => weight.most_packs(),
+    };
+    packs.min(weight.most_packs())
 }
 
 /// Who holds what of a row: the constants that the kernels are compiled with.
@@ -88,7 +93,7 @@ impl RowPlan {
         weight: Weight,
     ) -> Option<RowPlan> {
         let needed = packs_of(cols, per_pack, aligned);
-        let most = MOST_THREADS * Weight::MOST_PACKS;
+        let most = MOST_THREADS * weight.most_packs();
         // A cluster has all the blocks it may: many small ones are scheduled more easily than few
         // that take a multiprocessor each.
         let cluster = if needed <= most { 1 } else { largest_cluster as usize };
@@ -97,7 +102,7 @@ impl RowPlan {
             return None;
         }
         // A part of a cluster holds as much as it can, so that the parts are few.
-        let packs = if cluster > 1 { Weight::MOST_PACKS } else { packs_a_thread(each, aligned, weight) };
+        let packs = if cluster > 1 { weight.most_packs() } else { packs_a_thread(each, aligned, weight) };
         let threads = match each.div_ceil(packs) {
             few if few <= WARP => few.next_power_of_two(),
             more => more.next_multiple_of(WARP),
@@ -314,7 +319,7 @@ mod tests {
     }
 
     fn weights() -> impl Strategy<Value = Weight> {
-        prop_oneof![Just(Weight::Light), Just(Weight::Heavy)]
+        prop_oneof![Just(Weight::Light), Just(Weight::Heavy), Just(Weight::Heaviest)]
     }
 
     proptest! {
@@ -342,7 +347,7 @@ mod tests {
             weight in weights(),
         ) {
             let Some(plan) = RowPlan::new(cols, per_pack, aligned, largest, weight) else {
-                let most = MOST_THREADS * Weight::MOST_PACKS * largest as usize * per_pack;
+                let most = MOST_THREADS * weight.most_packs() * largest as usize * per_pack;
                 prop_assert!(cols + per_pack > most, "a row of {cols} fits");
                 return Ok(());
             };
@@ -350,7 +355,7 @@ mod tests {
             prop_assert!((1..=1024).contains(&threads) && threads.is_multiple_of(32), "{plan:?}");
             prop_assert!(plan.threads >= 32 || plan.threads.is_power_of_two(), "{plan:?}");
             prop_assert!(plan.threads < 32 || plan.threads.is_multiple_of(32), "{plan:?}");
-            prop_assert!((1..=Weight::MOST_PACKS as u32).contains(&plan.packs), "{plan:?}");
+            prop_assert!((1..=weight.most_packs() as u32).contains(&plan.packs), "{plan:?}");
             prop_assert!(plan.cluster <= largest && plan.cluster.is_power_of_two(), "{plan:?}");
             prop_assert!(plan.blocks * threads <= 2048, "{plan:?}");
             let address = if aligned { 16 } else { 2 };

@@ -106,10 +106,10 @@ pub(crate) fn cut_rows(
     check_cols(cols)?;
     let (threads, rows_a_block, packs) = match cols.div_ceil(per_pack) + 1 {
         ..=8 => (8, 32, 1),
-        ..=32 => (32, 8, 1),
-        ..=64 => (32, 8, 2),
-        ..=256 => (32, 4, 4),
-        ..=1024 => (128, 1, 4),
+        9..=32 => (32, 8, 1),
+        33..=64 => (32, 8, 2),
+        65..=256 => (32, 4, 4),
+        257..=1024 => (128, 1, 4),
         _ => (256, 1, 4),
     };
     let grid = blocks("rows", rows.div_ceil(rows_a_block as usize))?;
