@@ -58,7 +58,13 @@ fn judge(
         let elements =
             (case.operation.tensors)(&case).iter().map(|tensor| tensor.elements()).max().unwrap_or(0);
         for fill in case.operation.fills_of(&case) {
-            if (elements > FEW || quick) && !matches!(fill, Fill::Uniform | Fill::Nonfinite) {
+            // Long ones are there for their length.
+            let is_tried = match fill {
+                Fill::Uniform => true,
+                Fill::Nonfinite => elements <= FEW,
+                _ => elements <= FEW && !quick,
+            };
+            if !is_tried {
                 continue;
             }
             let instance = Instance::new(&case, fill, 17);
