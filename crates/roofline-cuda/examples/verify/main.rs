@@ -112,7 +112,8 @@ fn kernels(stream: &Stream, wanted: &[String], quick: bool) -> Outcome<Tally> {
                 return Err(error);
             }
         }
-        println!("{form}: {} launches judged", tally.launches - before);
+        let wrong = tally.faults.keys().filter(|kernel| kernel.split(' ').next() == Some(form)).count();
+        println!("{form}: {} launches judged, {wrong} kernels wrong", tally.launches - before);
     }
     report(&tally);
     Ok(tally)
