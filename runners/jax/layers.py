@@ -28,21 +28,38 @@ def convolve(x, w, b=None, *, stride, pad, dilation, groups):
 offer("conv2d conv2d.bias conv1d conv1d.bias", convolve, widen=False, sizes=["stride", "pad", "dilation", "groups"], gpu=False)
 
 
-def recurrent(cell, x, h0, *rest):
-    """Products for all inputs at once, and jax.lax.scan over the states."""
-    *c0, w_ih, w_hh, b_ih, b_hh = rest
-    from_input = jnp.matmul(x, w_ih.T, precision="highest") + b_ih
+def recurrent(cell, keeps, directions, x, *rest, layers):
+    """Products for all inputs of a layer at once, and jax.lax.scan over the states."""
+    first, (w_ih, w_hh, b_ih, b_hh, *w_up) = rest[: 1 + keeps], rest[1 + keeps :]
+    cells = layers * directions
+    # By cell, layer after layer.
+    w_ih = [*jnp.split(w_ih, directions), *(part for up in w_up for part in jnp.split(up, cells - directions))]
+    w_hh, b_ih, b_hh = (jnp.split(one, cells) for one in (w_hh, b_ih, b_hh))
+    last = []
+    for layer in range(layers):
+        halves = []
+        for number in range(layer * directions, (layer + 1) * directions):
+            from_input = jnp.matmul(x, w_ih[number].T, precision="highest") + b_ih[number]
 
-    def step(states, sums):
-        states = cell(sums, jnp.matmul(states[0], w_hh.T, precision="highest") + b_hh, *states)
-        return states, states[0]
+            def step(states, sums, number=number):
+                from_state = jnp.matmul(states[0], w_hh[number].T, precision="highest") + b_hh[number]
+                states = cell(sums, from_state, *states)
+                return states, states[0]
 
-    last, y = jax.lax.scan(step, (h0, *c0), from_input)
-    return y, *last
+            states = tuple(one[number] for one in first)
+            states, y = jax.lax.scan(step, states, from_input, reverse=number % directions == 1)
+            halves.append(y)
+            last.append(states)
+        x = jnp.concatenate(halves, -1)
+    return x, *(jnp.stack(one) for one in zip(*last))
 
 
 def rnn(from_input, from_state, _h):
     return (jnp.tanh(from_input + from_state),)
+
+
+def relu(from_input, from_state, _h):
+    return (jax.nn.relu(from_input + from_state),)
 
 
 def lstm(from_input, from_state, _h, c):
@@ -58,5 +75,8 @@ def gru(from_input, from_state, h):
     return ((1 - z) * n + z * h,)
 
 
-for cell in (rnn, lstm, gru):
-    offer(cell.__name__, partial(recurrent, cell), ["f64", "f32"], gpu=False)
+for operation, cell in {"rnn": rnn, "rnn.relu": relu, "lstm": lstm, "gru": gru}.items():
+    both = f"{operation}{'-' if '.' in operation else '.'}bidirectional"
+    for name, directions in ((operation, 1), (both, 2)):
+        formula = partial(recurrent, cell, operation == "lstm", directions)
+        offer(name, formula, ["f64", "f32"], sizes=["layers"], gpu=False)

@@ -37,47 +37,70 @@ def convolve(job: Job):
     return run
 
 
-@offer("matmul", "rnn lstm gru", ["f64", "f32"], parallel=True)
+RECURRENT = "rnn rnn.bidirectional rnn.relu rnn.relu-bidirectional lstm lstm.bidirectional gru gru.bidirectional"
+
+
+@offer("matmul", RECURRENT, ["f64", "f32"], parallel=True)
 def recurrent(job: Job):
-    """numpy.matmul for all inputs at once, then step by step for the states."""
-    x, h0, *c0, w_ih, w_hh, b_ih, b_hh = (tensor.array() for tensor in job.inputs)
-    y, hn, *cn = (tensor.array() for tensor in job.outputs)
-    seq, batch, hidden = y.shape
-    gates = w_ih.shape[0] // hidden
+    """numpy.matmul for all inputs of a layer at once, then step by step for the states."""
+    given = {tensor.name: tensor.array() for tensor in job.tensors}
+    x, y, hidden, layers = given["x"], given["y"], job.axes["hidden"], job.axes["layers"]
+    seq, batch, width = y.shape
+    directions = width // hidden
+    # By cell, layer after layer.
+    w_ih = np.split(given["w-ih"], directions)
+    if layers > 1:
+        w_ih += np.split(given["w-up"], (layers - 1) * directions)
+    w_hh, b_ih, b_hh = (np.split(given[name], layers * directions) for name in ("w-hh", "b-ih", "b-hh"))
+    gates = w_hh[0].shape[0] // hidden
     from_input = scratch(job, (seq, batch, gates * hidden), y.dtype)
     from_state = scratch(job, (batch, gates * hidden), y.dtype)
+    below = scratch(job, y.shape, y.dtype) if layers > 1 else y
+    relu = job.variant.startswith("relu")
 
     def blocks(sums):
         return np.split(sums, gates, axis=-1)
 
-    def rnn(t, _before):
-        np.tanh(from_input[t] + from_state, out=y[t])
+    def rnn(t, _before, _kept, out):
+        sums = from_input[t] + from_state
+        np.maximum(sums, 0, out=out) if relu else np.tanh(sums, out=out)
 
-    def gru(t, before):
+    def gru(t, before, _kept, out):
         (r, z, n), (state_r, state_z, state_n) = blocks(from_input[t]), blocks(from_state)
         z = sigmoid(z + state_z)
         n = np.tanh(n + sigmoid(r + state_r) * state_n)
-        np.add((1 - z) * n, z * before, out=y[t])
+        np.add((1 - z) * n, z * before, out=out)
 
-    def lstm(t, _before):
+    def lstm(t, _before, kept, out):
         i, f, g, o = blocks(from_input[t] + from_state)
-        np.add(sigmoid(f) * cn[0], sigmoid(i) * np.tanh(g), out=cn[0])
-        np.multiply(sigmoid(o), np.tanh(cn[0]), out=y[t])
+        np.add(sigmoid(f) * kept, sigmoid(i) * np.tanh(g), out=kept)
+        np.multiply(sigmoid(o), np.tanh(kept), out=out)
 
     step = {"rnn": rnn, "gru": gru, "lstm": lstm}[job.operation]
 
+    def cell(number, read):
+        """One cell over all steps, the second of a layer from the last on."""
+        direction = number % directions
+        np.matmul(read, w_ih[number].T, out=from_input)
+        np.add(from_input, b_ih[number], out=from_input)
+        before, kept = given["h0"][number], given["cn"][number] if "cn" in given else None
+        for t in reversed(range(seq)) if direction else range(seq):
+            np.matmul(before, w_hh[number].T, out=from_state)
+            np.add(from_state, b_hh[number], out=from_state)
+            out = y[t, :, direction * hidden : (direction + 1) * hidden]
+            step(t, before, kept, out)
+            before = out
+        np.copyto(given["hn"][number], before)
+
     def run():
-        np.matmul(x, w_ih.T, out=from_input)
-        np.add(from_input, b_ih, out=from_input)
-        for cell, first in zip(cn, c0):
-            np.copyto(cell, first)
-        before = h0
-        for t in range(seq):
-            np.matmul(before, w_hh.T, out=from_state)
-            np.add(from_state, b_hh, out=from_state)
-            step(t, before)
-            before = y[t]
-        np.copyto(hn, before)
+        if "cn" in given:
+            np.copyto(given["cn"], given["c0"])
+        for layer in range(layers):
+            read = below if layer else x
+            if layer:
+                np.copyto(below, y)
+            for direction in range(directions):
+                cell(layer * directions + direction, read)
 
     return run
 

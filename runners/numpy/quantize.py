@@ -324,6 +324,56 @@ def calibrate(job: Job):
     return run
 
 
+@offer("ufunc", "calibrate.average", ["f32", "f16"], params=["averaging"])
+def calibrate_average(job: Job):
+    """numpy.max of numpy.abs of every row, then a sum row by row."""
+    x, s = job.arrays()
+    sizes = scratch(job, x.shape, np.float32)
+    share = np.float32(job.params["averaging"])
+
+    def run():
+        np.abs(x, out=sizes)
+        known, *rows = sizes.max(axis=1)
+        for row in rows:
+            known += share * (row - known)
+        s[0] = known / np.float32(127) if known else 1
+
+    return run
+
+
+@offer("bincount", "calibrate.entropy", ["f32", "f16"])
+def calibrate_entropy(job: Job):
+    """numpy.bincount of quotients, and for every cut numpy.add.reduceat of its levels and a sum of logarithms."""
+    x, s = job.arrays()
+    bins, levels = 2048, 128
+    sizes = scratch(job, (x.size,), np.float32)
+
+    def lost(counts, cut):
+        kept = counts[:cut].astype(np.float64)
+        starts = -(-np.arange(levels) * cut // levels)
+        filled = kept > 0
+        each = np.add.reduceat(kept, starts) / np.maximum(np.add.reduceat(filled.astype(np.int64), starts), 1)
+        after = np.where(filled, np.repeat(each, np.diff(starts, append=cut)), 0) / kept.sum()
+        kept[-1] += counts[cut:].sum()
+        before = kept / kept.sum()
+        there = before > 0
+        return np.sum(before[there] * np.log(before[there] / after[there]))
+
+    def run():
+        np.abs(x.reshape(-1), out=sizes)
+        most = sizes.max()
+        if most == 0:
+            s[0] = 1
+            return
+        places = (sizes / (most / np.float32(bins))).astype(np.int64)
+        counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
+        cuts = range(levels, bins + 1, 16)
+        found = [lost(counts, cut) for cut in cuts]
+        s[0] = most * np.float32(cuts[int(np.nanargmin(found))] / bins) / np.float32(127)
+
+    return run
+
+
 @offer("ufunc", "sqnr", ["f32"])
 def sqnr(job: Job):
     """A product, a difference, numpy.sum of squares twice, numpy.log10 of their quotient."""

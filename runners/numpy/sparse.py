@@ -23,6 +23,22 @@ def by_rows(job: Job):
     return run
 
 
+@offer("matmul", "spmv-bsr")
+def by_blocks(job: Job):
+    """numpy.matmul of each block and numpy.take of x, numpy.add.reduceat over the rows that have blocks, zeros for the others."""
+    values, columns, offsets, x, y = job.arrays()
+    dtype = accumulator(y)
+    products = scratch(job, (*columns.shape, y.shape[1], 1), dtype)
+
+    def run():
+        np.matmul(values, np.take(x, columns, axis=0)[:, :, None], out=products, dtype=dtype)
+        filled = np.flatnonzero(np.diff(offsets))
+        y.fill(0)
+        y[filled] = np.add.reduceat(products[:, :, 0], offsets[filled], axis=0)
+
+    return run
+
+
 @offer("bincount", "spmv.coo")
 def by_places(job: Job):
     """numpy.take, product, numpy.bincount with weights, which sums in f64."""
@@ -84,5 +100,21 @@ def coo_to_csr(job: Job):
         offsets[0] = 0
         np.cumsum(np.bincount(row_of, minlength=rows), out=offsets[1:])
         np.copyto(order, np.argsort(row_of, kind="stable"), casting="same_kind")
+
+    return run
+
+
+@offer("argsort", "coo-to-csr-values coo-to-csr-values.csc")
+def coo_to_csr_values(job: Job):
+    """numpy.bincount and numpy.cumsum, numpy.argsort that is stable, numpy.take."""
+    row_of, columns, values, offsets, columns_out, y = job.arrays()
+    rows = offsets.size - 1
+
+    def run():
+        offsets[0] = 0
+        np.cumsum(np.bincount(row_of, minlength=rows), out=offsets[1:])
+        order = np.argsort(row_of, kind="stable")
+        np.take(columns, order, out=columns_out)
+        np.take(values, order, out=y)
 
     return run

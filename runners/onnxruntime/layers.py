@@ -33,7 +33,7 @@ def convolve(job: Job):
 CELLS = {"rnn": ("RNN", [0]), "gru": ("GRU", [1, 0, 2])}
 
 
-@offer("rnn gru", ["f32"])
+@offer("rnn rnn.relu gru", ["f32"], requires="layers <= 1")
 def recurrent(job: Job):
     """RNN, or GRU with its reset after the product."""
     operator, order = CELLS[job.operation]
@@ -44,5 +44,6 @@ def recurrent(job: Job):
     seq, batch, hidden = job.outputs[0].shape
     shapes = {"h0": [1, batch, hidden], "hn": [1, batch, hidden], "y": [seq, 1, batch, hidden]}
     reset = {"linear_before_reset": 1} if operator == "GRU" else {}
-    cell = node(operator, "x w-ih w-hh b - h0", "y hn", hidden_size=hidden, **reset)
+    relu = {"activations": ["Relu"]} if job.variant == "relu" else {}
+    cell = node(operator, "x w-ih w-hh b - h0", "y hn", hidden_size=hidden, **reset, **relu)
     return Graph([cell], constants, shapes)

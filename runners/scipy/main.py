@@ -88,6 +88,18 @@ def by_columns(job: Job):
     return lambda: sparse.csc_array((values, rows, offsets), shape=shape, copy=False) @ x
 
 
+@offer("sparse", "spmv-bsr")
+def by_blocks(job: Job):
+    """A product of scipy.sparse.bsr_array, which is made of the given arrays at each launch."""
+    values, columns, offsets, x, y = job.arrays()
+    flat = x.reshape(-1)
+
+    def run():
+        return sparse.bsr_array((values, columns, offsets), shape=(y.size, x.size), copy=False) @ flat
+
+    return run
+
+
 def along(job: Job) -> int:
     """Down the columns, or along the rows or the middle one of three dimensions."""
     return 0 if job.variant == "columns" else 1

@@ -34,22 +34,41 @@ for operation, convolve in {"conv2d": conv2d, "conv2d.bias": conv2d, "conv1d": c
         )(prepare)
 
 
-@runner.implementation("torch/eager", operation="gru", dtypes=WIDE, parallel=True)
-@runner.implementation("torch/eager", operation="lstm", dtypes=WIDE, parallel=True)
-@runner.implementation("torch/eager", operation="rnn", dtypes=WIDE, parallel=True)
 def recurrent(job: Job):
     """torch.nn.RNN, LSTM or GRU with the given weights, which has no `out`."""
-    x, *states, w_ih, w_hh, b_ih, b_hh = fresh(job)
+    given = {tensor.name: one for one, tensor in zip(fresh(job), job.inputs)}
+    x, states = given["x"], tuple(given[name] for name in ("h0", "c0") if name in given)
+    layers, both = job.axes["layers"], job.variant.endswith("bidirectional")
     kind = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}[job.operation]
-    layer = kind(job.axes["input"], job.axes["hidden"], device=x.device, dtype=x.dtype)
-    for name, given in zip(("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"), (w_ih, w_hh, b_ih, b_hh)):
-        getattr(layer, name).copy_(given)
+    more = {"nonlinearity": "relu"} if job.variant.startswith("relu") else {}
+    layer = kind(
+        job.axes["input"],
+        job.axes["hidden"],
+        layers,
+        bidirectional=both,
+        device=x.device,
+        dtype=x.dtype,
+        **more,
+    )
+    cells = [f"l{number}{way}" for number in range(layers) for way in ("", "_reverse")[: 1 + both]]
+    parts = {
+        "weight_ih": given["w-ih"].chunk(1 + both) + (given["w-up"].chunk(len(cells) - 1 - both) if layers > 1 else ()),
+        "weight_hh": given["w-hh"].chunk(len(cells)),
+        "bias_ih": given["b-ih"].chunk(len(cells)),
+        "bias_hh": given["b-hh"].chunk(len(cells)),
+    }
+    for name, of_cells in parts.items():
+        for cell, one in zip(cells, of_cells):
+            getattr(layer, f"{name}_{cell}").copy_(one)
     layer.flatten_parameters()
-    # The one layer is a dimension of states.
-    first = tuple(state[None] for state in states)
 
     def run():
-        y, last = layer(x, first if len(first) > 1 else first[0])
-        return (y, *last) if len(first) > 1 else (y, last)
+        y, last = layer(x, states if len(states) > 1 else states[0])
+        return (y, *last) if len(states) > 1 else (y, last)
 
     return run
+
+
+for cell in ("rnn", "rnn.relu", "lstm", "gru"):
+    for operation in (cell, f"{cell}{'-' if '.' in cell else '.'}bidirectional"):
+        runner.implementation("torch/eager", operation=operation, dtypes=WIDE, parallel=True)(recurrent)

@@ -352,7 +352,12 @@ impl<'a> Number<'a> {
 
     /// Off by no more than numbers between -1 and 1 can be.
     fn between_ones(self) -> Number<'a> {
-        Number { inherited: self.inherited.min(2.0), ..self }
+        self.off_by_at_most(2.0)
+    }
+
+    /// Off by no more than the range that a formula has its results in.
+    pub fn off_by_at_most(self, range: f64) -> Number<'a> {
+        Number { inherited: self.inherited.min(range), ..self }
     }
 
     /// Units for roots, and for quotients, work beside those that add and multiply: it counts as little.
@@ -376,7 +381,7 @@ impl<'a> Number<'a> {
 
     /// 1 / (1 + e⁻ˣ), which kernels compute as it stands.
     pub fn sigmoid(self) -> Number<'a> {
-        1.0 / ((-self).exp() + 1.0)
+        (1.0 / ((-self).exp() + 1.0)).off_by_at_most(1.0)
     }
 
     pub fn max(self, other: Number<'a>) -> Number<'a> {

@@ -7,6 +7,7 @@ pub mod add;
 pub mod add_rms_norm;
 pub mod add_rms_norm_quantize;
 pub mod add_scalar;
+pub mod allocate;
 pub mod argmax;
 pub mod argmax_axis;
 pub mod attention;
@@ -19,6 +20,7 @@ pub mod cat;
 pub mod conv1d;
 pub mod conv2d;
 pub mod coo_to_csr;
+pub mod coo_to_csr_values;
 pub mod copy;
 pub mod cos;
 pub mod cross_entropy;
@@ -90,6 +92,7 @@ pub mod softmax_axis;
 pub mod split;
 pub mod spmm;
 pub mod spmv;
+pub mod spmv_bsr;
 pub mod sqnr;
 pub mod sqrt;
 pub mod stack;
@@ -203,13 +206,16 @@ pub const OPERATIONS: &[&Operation] = &[
     &mx_dequantize::OPERATION,
     &calibrate::OPERATION,
     &sqnr::OPERATION,
+    &allocate::OPERATION,
     &rnn::OPERATION,
     &lstm::OPERATION,
     &gru::OPERATION,
     &spmv::OPERATION,
+    &spmv_bsr::OPERATION,
     &spmm::OPERATION,
     &csr_to_coo::OPERATION,
     &coo_to_csr::OPERATION,
+    &coo_to_csr_values::OPERATION,
     &fft::OPERATION,
     &fft2::OPERATION,
 ];

@@ -10,7 +10,7 @@ use crate::Element;
 use crate::scratch::Plain;
 
 /// A float type of tensors.
-pub trait Scalar: crate::Datum {
+pub trait Scalar: crate::Datum + Plain {
     /// What it is computed in: f64 for itself, f32 for the rest.
     type Wide: Real;
     /// Exact.

@@ -247,7 +247,8 @@ fn cases(operation: &str, precision: &str) -> Vec<Case> {
                     let axes = found.axis_names().into_iter().map(|name| format!("{name}={size}"));
                     id(&axes.collect::<Vec<_>>()).parse::<Case>().ok()
                 };
-                let case = [64, 256].into_iter().find_map(even).expect("sizes of 64 or of 256 are legal");
+                let case =
+                    [64, 256, 2].into_iter().find_map(even).expect("sizes of 64, of 256 or of 2 are legal");
                 found.near(&case, &wanted, &mut Draws::new(1, 1))
             }
         }

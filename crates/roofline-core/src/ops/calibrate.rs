@@ -1,7 +1,10 @@
-//! `calibrate`: the scale that a tensor is quantised with, by its largest magnitude, by one that few are above, or by what
-//! codes leave.
+//! `calibrate`: the scale that a tensor is quantised with, by its largest magnitude, by one that few are above, by what codes
+//! leave, or lose of its histogram, or by what the rows before had.
 //!
-//! Of scales that leave nearly the same, kernels find one or the other: `calibrate.mse` is judged by what its scale leaves.
+//! Of scales that leave nearly the same, kernels find one or the other: `calibrate.mse` and `calibrate.entropy` are judged by what
+//! their scale leaves, and loses.
+
+mod entropy;
 
 use super::quantize::TYPES;
 use crate::case::Case;
@@ -25,8 +28,19 @@ pub const OPERATION: Operation = Operation {
             name: "mse",
             about: "a scale up to max|x| / 127 whose codes leave no more squares than those of its twentieths",
         },
+        Variant {
+            name: "entropy",
+            about: "of cuts of the histogram of |x| in 2048 bins the one whose 128 levels diverge least, over 127",
+        },
+        Variant {
+            name: "average",
+            about: "m / 127 with the moving average m of max|x| of each row: m + averaging · (max|x| - m)",
+        },
     ],
-    params: &[Param::new("percentile", "of `percentile`: how many in a hundred", 99.9, (0.0, 100.0))],
+    params: &[
+        Param::new("percentile", "of `percentile`: how many in a hundred", 99.9, (0.0, 100.0)),
+        Param::new("averaging", "of `average`: how much a row counts", 0.01, (0.0, 1.0)),
+    ],
     precisions: TYPES,
     fills: Fill::FINITE,
     tensors: |case| {
@@ -48,20 +62,41 @@ pub const OPERATION: Operation = Operation {
             "mse",
             Judged::Property(Property { check, example: |problem| vec![vec![best(&values(problem)).0]] }),
         ),
+        (
+            "entropy",
+            Judged::Property(Property {
+                check: entropy::check,
+                example: |problem| entropy::found(problem, entropy::RIGHT),
+            }),
+        ),
+        (
+            "average",
+            rowwise::rows(|line, _| over(line, averaged(line, |m, row, share| m + (row - m) * share))),
+        ),
     ]),
     mutants: &[
-        of("the maximum, not the largest magnitude", "", |line, _| over(line, line.max_each(line.each(0)))),
-        of("over 128", "", |line, _| vec![line.max_each(line.each(0).map(Number::abs)) / 128.0]),
-        of("the percentile ignored", "percentile", |line, _| {
+        of("", "the maximum, not the largest magnitude", |line, _| over(line, line.max_each(line.each(0)))),
+        of("", "over 128", |line, _| vec![line.max_each(line.each(0).map(Number::abs)) / 128.0]),
+        of("percentile", "the percentile ignored", |line, _| {
             over(line, line.max_each(line.each(0).map(Number::abs)))
         }),
-        of("one rank too low", "percentile", |line, _| over(line, ranked(line, 1))),
-        Mutant {
-            name: "codes that are not held between their ends",
-            fill: Fill::Normal,
-            of: |case| case.variant == "mse",
-            wrong: Wrong::Outputs(|problem| vec![vec![candidate(largest(&values(problem)), 1)]]),
-        },
+        of("percentile", "one rank too low", |line, _| over(line, ranked(line, 1))),
+        found("mse", "codes that are not held between their ends", |problem| {
+            vec![vec![candidate(largest(&values(problem)), 1)]]
+        }),
+        found("entropy", "the largest magnitude", entropy::uncut),
+        found("entropy", "what lies beyond a cut forgotten", |problem| {
+            entropy::found(problem, entropy::How { beyond: false, ..entropy::RIGHT })
+        }),
+        found("entropy", "levels spread over empty bins too", |problem| {
+            entropy::found(problem, entropy::How { only_filled: false, ..entropy::RIGHT })
+        }),
+        of("average", "the last row alone", |line, _| over(line, averaged(line, |_, row, _| row))),
+        of("average", "the first row alone", |line, _| over(line, averaged(line, |m, _, _| m))),
+        of("average", "the rows before count for so much", |line, _| {
+            over(line, averaged(line, |m, row, share| row + (m - row) * share))
+        }),
+        of("average", "the largest of all", |line, _| over(line, averaged(line, |m, row, _| m.max(row)))),
     ],
     ..rowwise::UNARY
 };
@@ -70,6 +105,15 @@ pub const OPERATION: Operation = Operation {
 fn over<'a>(line: &Line<'a>, most: Number<'a>) -> Vec<Number<'a>> {
     // One rounding more than of a quotient: kernels may multiply by a reciprocal.
     vec![if most.value == 0.0 { line.number(1.0) } else { most / 127.0 * 1.0 }]
+}
+
+/// What becomes of the largest magnitude of the first row, as those of the others come to it: of what is known, of a row's own and of
+/// how much that counts.
+fn averaged<'a>(line: &Line<'a>, next: fn(Number<'a>, Number<'a>, Number<'a>) -> Number<'a>) -> Number<'a> {
+    let share = line.number(line.param("averaging"));
+    let all: Vec<Number> = line.each(0).map(Number::abs).collect();
+    let rows = all.chunks(line.case().axis("cols").max(1)).map(|row| line.max(row));
+    rows.reduce(|known, row| next(known, row, share)).unwrap_or(line.number(0.0))
 }
 
 /// The magnitude of the rank that the percentile gives, so many ranks lower.
@@ -146,10 +190,23 @@ fn check(problem: &Problem, outputs: &[View]) -> Result<(), String> {
     Err(format!("codes of s = {s} leave {left:.6e} in squares, those of {scale} {least:.6e}"))
 }
 
-const fn of(name: &'static str, form: &'static str, formula: rowwise::Formula) -> Mutant {
-    let of: fn(&Case) -> bool = match form.len() {
-        0 => |case| case.variant.is_empty(),
-        _ => |case| case.variant == "percentile",
-    };
-    Mutant { name, fill: Fill::Normal, of, wrong: Wrong::Formula(rowwise::rows(formula)) }
+/// A mistake of a form, which has another formula.
+const fn of(form: &'static str, name: &'static str, formula: rowwise::Formula) -> Mutant {
+    Mutant { name, fill: Fill::Normal, of: is(form), wrong: Wrong::Formula(rowwise::rows(formula)) }
+}
+
+/// A mistake of a form that finds another scale.
+const fn found(form: &'static str, name: &'static str, outputs: fn(&Problem) -> Vec<Vec<f64>>) -> Mutant {
+    Mutant { name, fill: Fill::Normal, of: is(form), wrong: Wrong::Outputs(outputs) }
+}
+
+/// Whether a case has a form, which its first letter tells.
+const fn is(form: &'static str) -> fn(&Case) -> bool {
+    match form.as_bytes() {
+        [] => |case| case.variant.is_empty(),
+        [b'p', ..] => |case| case.variant == "percentile",
+        [b'm', ..] => |case| case.variant == "mse",
+        [b'e', ..] => |case| case.variant == "entropy",
+        _ => |case| case.variant == "average" && case.axis("rows") > 1,
+    }
 }

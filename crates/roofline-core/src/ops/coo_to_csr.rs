@@ -13,6 +13,7 @@ use crate::operation::family::whole::{self, All, Whole, mutant};
 use crate::operation::{Judged, Operation, Problem, RateUnit, Reach, Variant};
 use crate::sparse::Part;
 use crate::tensor::Tensor;
+use std::ops::Range;
 
 pub const OPERATION: Operation = Operation {
     name: "coo-to-csr",
@@ -88,21 +89,32 @@ fn converted<'a>(all: &All<'a>, output: usize, wanted: &[usize], how: How) -> Ve
 
 /// A value that leaves its row for any other: the places between those that it may come to, and all beginnings but the first.
 fn reach(problem: &Problem, _tensor: usize, element: usize) -> Vec<Reach> {
-    let (rows, nnz) = (problem.case.axis("rows"), problem.case.axis("nnz"));
-    let row = |value: usize| problem.inputs[0].get(value) as usize;
-    let own = row(element);
-    let place = (0..nnz).filter(|value| (row(*value), *value) < (own, element)).count();
-    let low = (0..element).filter(|value| row(*value) == 0).count();
-    let high = nnz - (element + 1..nnz).filter(|value| row(*value) + 1 == rows).count();
-    if high - low < 2 || rows < 2 {
+    let (place, range) = between(problem, element);
+    let rows = problem.case.axis("rows");
+    if range.len() < 2 {
         return offsets_between(rows);
     }
     let order = |first: usize, count: usize| Reach { output: 1, first, step: 1, count };
     // Its own place first: there a change shows whatever row it comes to.
-    [vec![order(place, 1), order(low, high - low)], offsets_between(rows)].concat()
+    [vec![order(place, 1), order(range.start, range.len())], offsets_between(rows)].concat()
 }
 
-fn offsets_between(rows: usize) -> Vec<Reach> {
+/// The place of a value among those of all rows, and places that it may come to, whose rows are the first input: fewer than two
+/// where it cannot move.
+pub(super) fn between(problem: &Problem, element: usize) -> (usize, Range<usize>) {
+    let (rows, nnz) = (problem.case.axis("rows"), problem.case.axis("nnz"));
+    let row = |value: usize| problem.inputs[0].get(value) as usize;
+    let own = row(element);
+    let place = (0..nnz).filter(|value| (row(*value), *value) < (own, element)).count();
+    if rows < 2 {
+        return (place, place..place);
+    }
+    let low = (0..element).filter(|value| row(*value) == 0).count();
+    let high = nnz - (element + 1..nnz).filter(|value| row(*value) + 1 == rows).count();
+    (place, low..high)
+}
+
+pub(super) fn offsets_between(rows: usize) -> Vec<Reach> {
     let inner = Reach { output: 0, first: 1, step: 1, count: rows.saturating_sub(1) };
     Some(inner).filter(|inner| inner.count > 0).into_iter().collect()
 }

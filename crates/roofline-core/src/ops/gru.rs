@@ -1,9 +1,7 @@
 //! `gru`: h' = (1 − z)·n + z·h with r and z = σ(W_ih·x + b_ih + W_hh·h + b_hh) and n = tanh(W_ih·x + b_ih + r·(W_hh·h + b_hh)),
 //! step after step: the gate r comes after the product, as in PyTorch and cuDNN.
 
-use super::rnn::{
-    At, Cell, How, before, judged, of_batches, of_steps, reversed, shared, states, tensors, work,
-};
+use super::rnn::{At, BOTH_WAYS, Cell, How, judged, mutants, shared, states, tensors, work};
 use crate::number::{Counts, Number};
 use crate::operation::{Operation, Variant};
 
@@ -11,31 +9,25 @@ pub const OPERATION: Operation = Operation {
     name: "gru",
     also: &[],
     about: "h' = (1 - z)·n + z·h, n = tanh(W_ih·x + b_ih + r·(W_hh·h + b_hh)), of gates r, z, n, step after step",
-    variants: &[Variant {
-        name: "",
-        about: "y[seq,batch,hidden] and the last state hn[batch,hidden] from x[seq,batch,input], h0, weights and biases",
-    }],
+    variants: &[
+        Variant {
+            name: "",
+            about: "y[seq,batch,hidden] and the last state hn[layers,batch,hidden] from x[seq,batch,input], h0, weights and biases",
+        },
+        Variant { name: "bidirectional", about: BOTH_WAYS },
+    ],
     tensors: |case| tensors(case, CELL),
     // Two gates of two steps each, and what is made of them; three functions.
     work: |case| work(case, CELL, Counts { simple: 8, special: 3, ..Counts::default() }),
     judged: judged(|all, output, wanted| states(all, output, wanted, RIGHT)),
-    mutants: &[
+    mutants: mutants!(RIGHT;
         shared("the gates r and z exchanged", |all, output, wanted| {
             states(all, output, wanted, How { next: |at| gated(at, [1, 0], after), ..RIGHT })
         }),
         shared("the gate r before the product", |all, output, wanted| {
             states(all, output, wanted, How { next: |at| gated(at, [0, 1], ahead), ..RIGHT })
         }),
-        shared("the second bias forgotten", |all, output, wanted| {
-            states(all, output, wanted, How { both_biases: false, ..RIGHT })
-        }),
-        of_batches("the state of the sequence before", |all, output, wanted| {
-            states(all, output, wanted, How { sequence: before, ..RIGHT })
-        }),
-        of_steps("time reversed", |all, output, wanted| {
-            states(all, output, wanted, How { step: reversed, ..RIGHT })
-        }),
-    ],
+    ),
     ..super::rnn::OPERATION
 };
 
@@ -66,7 +58,8 @@ fn gated<'a>(
     let next = at.map(|at, u| {
         let z = at.gate(z, u).sigmoid();
         let n = (at.from_input[2 * r.len() + u] + given[u]).tanh();
-        (1.0 - z) * n + z * at.state[u]
+        // Between n and the state before: as far out as the first state at most.
+        ((1.0 - z) * n + z * at.state[u]).off_by_at_most(4.0)
     });
     (next, Vec::new())
 }

@@ -1,9 +1,7 @@
 //! `lstm`: c' = σ(f)·c + σ(i)·tanh(g) and h' = σ(o)·tanh(c'), each of i, f, g and o being W_ih·x + b_ih + W_hh·h + b_hh, step
 //! after step.
 
-use super::rnn::{
-    At, Cell, How, before, judged, of_batches, of_steps, reversed, shared, states, tensors, work,
-};
+use super::rnn::{At, BOTH_WAYS, Cell, How, judged, mutants, of_steps, shared, states, tensors, work};
 use crate::number::{Counts, Number};
 use crate::operation::{Operation, Variant};
 
@@ -11,34 +9,28 @@ pub const OPERATION: Operation = Operation {
     name: "lstm",
     also: &[],
     about: "c' = σ(f)·c + σ(i)·tanh(g), h' = σ(o)·tanh(c'), of gates i, f, g, o, step after step",
-    variants: &[Variant {
-        name: "",
-        about: "y[seq,batch,hidden], the last hn and cn[batch,hidden] from x[seq,batch,input], h0, c0, weights and biases",
-    }],
+    variants: &[
+        Variant {
+            name: "",
+            about: "y[seq,batch,hidden], the last hn and cn[layers,batch,hidden] from x[seq,batch,input], h0, c0, weights and biases",
+        },
+        Variant { name: "bidirectional", about: BOTH_WAYS },
+    ],
     tensors: |case| tensors(case, CELL),
     // Three gates of two steps each, and what is made of them; five functions.
     work: |case| work(case, CELL, Counts { simple: 10, special: 5, ..Counts::default() }),
     judged: judged(|all, output, wanted| states(all, output, wanted, RIGHT)),
-    mutants: &[
+    mutants: mutants!(RIGHT;
         shared("the gates i and f exchanged", |all, output, wanted| {
             states(all, output, wanted, How { next: |at| gated(at, [1, 0, 2, 3]), ..RIGHT })
         }),
         shared("the gates g and o exchanged", |all, output, wanted| {
             states(all, output, wanted, How { next: |at| gated(at, [0, 1, 3, 2]), ..RIGHT })
         }),
-        shared("the second bias forgotten", |all, output, wanted| {
-            states(all, output, wanted, How { both_biases: false, ..RIGHT })
-        }),
         of_steps("the cell not carried on", |all, output, wanted| {
             states(all, output, wanted, How { carries_kept: false, ..RIGHT })
         }),
-        of_batches("the state of the sequence before", |all, output, wanted| {
-            states(all, output, wanted, How { sequence: before, ..RIGHT })
-        }),
-        of_steps("time reversed", |all, output, wanted| {
-            states(all, output, wanted, How { step: reversed, ..RIGHT })
-        }),
-    ],
+    ),
     ..super::rnn::OPERATION
 };
 

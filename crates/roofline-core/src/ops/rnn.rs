@@ -1,5 +1,8 @@
-//! `rnn`: h' = tanh(W_ih·x + b_ih + W_hh·h + b_hh), step after step: a layer of the simplest cell, and what it shares with
-//! [`lstm`](super::lstm) and [`gru`](super::gru).
+//! `rnn`: h' = tanh(W_ih·x + b_ih + W_hh·h + b_hh), step after step: layers of the simplest cell, and what they share with
+//! those of [`lstm`](super::lstm) and [`gru`](super::gru).
+//!
+//! A layer reads what the one below wrote; one that goes both ways has a second cell, which reads from the last step to
+//! the first and whose states stand beside those of the first cell.
 //!
 //! Layouts and the order of gates are PyTorch's: time comes first, each gate has a block of rows, and there are two
 //! biases. Weights and biases are known beforehand and may be packed, as those of a trained layer are. They are drawn
@@ -7,26 +10,68 @@
 //! and what a step was off by is forgotten in the next ones. There are no narrow types: libraries differ in whether a
 //! state is rounded from step to step, and each would be wrong where the other is right.
 
+mod reach;
+mod stack;
+
 use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
-use crate::number::{Counts, Number, Rows};
-use crate::operation::family::whole::{self, All, Whole};
-use crate::operation::{Axis, Judged, Mutant, Operation, Problem, RateUnit, Reach, Variant, Work, Wrong};
+use crate::number::{Counts, Number};
+use crate::operation::family::whole::{self, Whole};
+use crate::operation::{Axis, Judged, Mutant, Operation, RateUnit, Variant, Work, Wrong};
 use crate::precision::Precision;
 use crate::tensor::{Content, Tensor};
+pub(super) use stack::{At, states};
+
+/// Mutants of a cell that does so: its own, and those that every cell has.
+macro_rules! mutants {
+    ($right:expr; $($own:expr),+ $(,)?) => {
+        &[
+            $($own,)+
+            $crate::ops::rnn::shared("the second bias forgotten", |all, output, wanted| {
+                states(all, output, wanted, How { both_biases: false, ..$right })
+            }),
+            $crate::ops::rnn::of_batches("the state of the sequence before", |all, output, wanted| {
+                states(all, output, wanted, How { sequence: $crate::ops::rnn::before, ..$right })
+            }),
+            $crate::ops::rnn::of_steps("time reversed", |all, output, wanted| {
+                states(all, output, wanted, How { step: $crate::ops::rnn::reversed, ..$right })
+            }),
+            $crate::ops::rnn::of_layers("the first states of the first layer in all", |all, output, wanted| {
+                states(all, output, wanted, How { first_of: |_| 0, ..$right })
+            }),
+            $crate::ops::rnn::of_layers("the first layer's weights of states in all", |all, output, wanted| {
+                states(all, output, wanted, How { weights_of: |_| 0, ..$right })
+            }),
+            $crate::ops::rnn::of_directions("states in the order that they were read", |all, output, wanted| {
+                states(all, output, wanted, How { written: |_, read, _| read, ..$right })
+            }),
+            $crate::ops::rnn::of_directions("the two directions exchanged", |all, output, wanted| {
+                states(all, output, wanted, How { half: |direction, of| of - 1 - direction, ..$right })
+            }),
+        ]
+    };
+}
+
+pub(super) use mutants;
 
 pub const OPERATION: Operation = Operation {
     name: "rnn",
     also: &["elman"],
     about: "h' = tanh(W_ih·x + b_ih + W_hh·h + b_hh), step after step",
-    variants: &[Variant {
-        name: "",
-        about: "y[seq,batch,hidden] and the last state hn[batch,hidden] from x[seq,batch,input], h0, weights and biases",
-    }],
+    variants: &[
+        Variant {
+            name: "",
+            about: "y[seq,batch,hidden] and the last states hn[layers,batch,hidden] from x[seq,batch,input], h0, weights and biases",
+        },
+        Variant { name: "bidirectional", about: BOTH_WAYS },
+        Variant { name: "relu", about: "max(·, 0) in place of the hyperbolic tangent" },
+        Variant { name: "relu-bidirectional", about: "the same both ways" },
+    ],
     axes: &[
         Axis::new("seq", "steps"),
         Axis::new("batch", "sequences").usually(1),
+        Axis::new("layers", "layers, each of which reads the one below").usually(1),
         Axis::new("hidden", "length of a state"),
         Axis::new("input", "length of an input"),
     ],
@@ -34,38 +79,65 @@ pub const OPERATION: Operation = Operation {
     precisions: &[Precision::of(Dtype::F32), Precision::of(Dtype::F64)],
     fills: Fill::FINITE,
     rate: RateUnit::Flops,
-    // Of nothing there is no step: libraries refuse it.
-    legal: "seq >= 1, batch >= 1, hidden >= 1, input >= 1",
+    // Of nothing there is no step: libraries refuse it. What a layer may be off by grows in each one above it, and of a third
+    // a bound in long sequences would say nothing.
+    legal: "seq >= 1, batch >= 1, layers >= 1, layers <= 2, hidden >= 1, input >= 1",
     tensors: |case| tensors(case, CELL),
     work: |case| work(case, CELL, Counts { simple: 0, special: 1, ..Counts::default() }),
     judged: judged(|all, output, wanted| states(all, output, wanted, RIGHT)),
-    mutants: &[
-        shared("the second bias forgotten", |all, output, wanted| {
-            states(all, output, wanted, How { both_biases: false, ..RIGHT })
-        }),
-        of_batches("the state of the sequence before", |all, output, wanted| {
-            states(all, output, wanted, How { sequence: before, ..RIGHT })
-        }),
-        of_steps("time reversed", |all, output, wanted| {
-            states(all, output, wanted, How { step: reversed, ..RIGHT })
-        }),
+    mutants: mutants!(RIGHT;
+        Mutant {
+            of: is_relu,
+            ..shared("tanh in place of relu", |all, output, wanted| {
+                states(all, output, wanted, How { next: |at| activated(at, |_, sum| sum.tanh()), ..RIGHT })
+            })
+        },
+        Mutant {
+            of: is_relu,
+            fill: Fill::Extreme,
+            ..shared("nothing in place of relu", |all, output, wanted| {
+                states(all, output, wanted, How { next: |at| activated(at, |_, sum| sum), ..RIGHT })
+            })
+        },
         of_steps("the first state at every step", |all, output, wanted| {
             states(all, output, wanted, How { carries_state: false, ..RIGHT })
         }),
-    ],
+    ),
 };
+
+/// What the forms that go both ways have.
+pub(super) const BOTH_WAYS: &str = "each layer has a second cell, which reads from the last step on: y[seq,batch,2·hidden], hn[2·layers,batch,hidden]";
 
 const CELL: Cell = Cell { gates: 1, keeps: false };
 
 pub(super) const RIGHT: How = How {
     cell: CELL,
-    next: |at| (at.map(|at, u| (at.from_input[u] + at.from_state[u]).tanh()), Vec::new()),
+    next: |at| {
+        let is_relu = is_relu(at.all.case());
+        activated(at, if is_relu { |at, sum| sum.max(at.all.number(0.0)) } else { |_, sum| sum.tanh() })
+    },
     step: |_, t| t,
     sequence: |_, b| b,
+    first_of: |layer| layer,
+    weights_of: |layer| layer,
+    written: |direction, read, steps| if direction == 0 { read } else { steps - 1 - read },
+    half: |direction, _| direction,
     both_biases: true,
     carries_state: true,
     carries_kept: true,
 };
+
+fn is_relu(case: &Case) -> bool {
+    case.variant.starts_with("relu")
+}
+
+/// What a function makes of the sum at each unit.
+fn activated<'a>(
+    at: &At<'a, '_>,
+    of: fn(&At<'a, '_>, Number<'a>) -> Number<'a>,
+) -> (Vec<Number<'a>>, Vec<Number<'a>>) {
+    (at.map(|at, u| of(at, at.from_input[u] + at.from_state[u])), Vec::new())
+}
 
 /// What kind of cell a layer has.
 #[derive(Clone, Copy)]
@@ -86,6 +158,14 @@ pub(super) struct How {
     pub step: fn(&Case, usize) -> usize,
     /// The sequence whose first state sequence `b` begins with.
     pub sequence: fn(&Case, usize) -> usize,
+    /// The layer whose first states one begins with.
+    pub first_of: fn(usize) -> usize,
+    /// The layer whose weights of states, and biases, one has.
+    pub weights_of: fn(usize) -> usize,
+    /// The step that a direction's state is written to, which is so many after the one that it read first.
+    pub written: fn(usize, usize, usize) -> usize,
+    /// Where among so many a direction's states stand.
+    pub half: fn(usize, usize) -> usize,
     pub both_biases: bool,
     pub carries_state: bool,
     pub carries_kept: bool,
@@ -100,181 +180,95 @@ pub(super) fn before(case: &Case, b: usize) -> usize {
     (b + batch - 1) % batch
 }
 
-/// One step of one sequence.
-pub(super) struct At<'a, 'b> {
-    pub all: &'b All<'a>,
-    /// W_ih·x + b_ih and W_hh·h + b_hh, gate after gate.
-    pub from_input: Vec<Number<'a>>,
-    pub from_state: Vec<Number<'a>>,
-    pub state: &'b [Number<'a>],
-    pub kept: &'b [Number<'a>],
-    weights: &'b Rows,
-    biases: &'b [Number<'a>],
+/// Sizes of layers and of what they read.
+#[derive(Clone, Copy)]
+struct Sizes {
+    seq: usize,
+    batch: usize,
+    layers: usize,
+    directions: usize,
+    hidden: usize,
+    input: usize,
 }
 
-impl<'a> At<'a, '_> {
-    /// What comes of each unit.
-    pub fn map<T>(&self, of: impl Fn(&Self, usize) -> T) -> Vec<T> {
-        (0..self.state.len()).map(|unit| of(self, unit)).collect()
+impl Sizes {
+    fn of(case: &Case) -> Sizes {
+        let [seq, batch, layers, hidden, input] =
+            ["seq", "batch", "layers", "hidden", "input"].map(|axis| case.axis(axis));
+        let directions = if case.variant.ends_with("bidirectional") { 2 } else { 1 };
+        Sizes { seq, batch, layers, directions, hidden, input }
     }
 
-    /// The argument of a gate at a unit.
-    pub fn gate(&self, gate: usize, unit: usize) -> Number<'a> {
-        let row = gate * self.state.len() + unit;
-        self.from_input[row] + self.from_state[row]
+    /// Numbers that a layer writes at a step.
+    fn width(self) -> usize {
+        self.directions.saturating_mul(self.hidden)
     }
-
-    /// W_hh·h + b_hh of another state.
-    pub fn of_state(&self, state: &[Number<'a>]) -> Vec<Number<'a>> {
-        added(self.all.weighted(state, self.weights), self.biases)
-    }
-}
-
-fn added<'a>(sums: Vec<Number<'a>>, biases: &[Number<'a>]) -> Vec<Number<'a>> {
-    if biases.is_empty() {
-        return sums;
-    }
-    sums.into_iter().zip(biases).map(|(sum, bias)| sum + *bias).collect()
-}
-
-fn sizes(case: &Case) -> [usize; 4] {
-    ["seq", "batch", "hidden", "input"].map(|axis| case.axis(axis))
 }
 
 pub(super) fn tensors(case: &Case, cell: Cell) -> Vec<Tensor> {
-    let [seq, batch, hidden, input] = sizes(case);
+    let sizes = Sizes::of(case);
+    let Sizes { seq, batch, layers, directions, hidden, input } = sizes;
     let dtype = case.dtype();
-    let rows = cell.gates.saturating_mul(hidden);
+    let cells = layers.saturating_mul(directions);
+    let rows = |cells: usize| cell.gates.saturating_mul(hidden).saturating_mul(cells);
     let most = |length: usize| 1.0 / (length.max(1) as f64).sqrt();
-    let within = |length: usize| Content::Within { low: -most(length), high: most(length) };
+    let within =
+        |length: usize, part: f64| Content::Within { low: -part * most(length), high: part * most(length) };
+    // A unit that is shut hides what reaches it: those of relu are mostly open.
+    let (part, biases) = match is_relu(case) {
+        true => (1.0 / 3.0, Content::Within { low: 0.75, high: 1.25 }),
+        false => (1.0, within(hidden, 1.0)),
+    };
     // What one element of a long input changes is small.
     let visible = (1.0 / most(input) / 8.0).max(1.0);
+    let states = [cells, batch, hidden];
     let mut tensors = vec![
         Tensor::input("x", dtype, &[seq, batch, input]).limit(8.0).step(visible),
-        Tensor::input("h0", dtype, &[batch, hidden]).limit(2.0),
+        Tensor::input("h0", dtype, &states).limit(2.0),
     ];
     if cell.keeps {
-        tensors.push(Tensor::input("c0", dtype, &[batch, hidden]).limit(2.0));
+        tensors.push(Tensor::input("c0", dtype, &states).limit(2.0));
     }
     tensors.extend([
-        Tensor::constant("w-ih", dtype, &[rows, input]).holding(within(input)),
-        Tensor::constant("w-hh", dtype, &[rows, hidden]).holding(within(hidden)),
-        Tensor::constant("b-ih", dtype, &[rows]).holding(within(hidden)),
-        Tensor::constant("b-hh", dtype, &[rows]).holding(within(hidden)),
-        Tensor::output("y", dtype, &[seq, batch, hidden]),
-        Tensor::output("hn", dtype, &[batch, hidden]),
+        Tensor::constant("w-ih", dtype, &[rows(directions), input]).holding(within(input, 1.0)),
+        Tensor::constant("w-hh", dtype, &[rows(cells), hidden]).holding(within(hidden, part)),
+        Tensor::constant("b-ih", dtype, &[rows(cells)]).holding(biases),
+        Tensor::constant("b-hh", dtype, &[rows(cells)]).holding(biases),
+    ]);
+    if layers > 1 {
+        let up = Tensor::constant("w-up", dtype, &[rows(cells - directions), sizes.width()]);
+        tensors.push(up.holding(within(sizes.width(), part)));
+    }
+    tensors.extend([
+        Tensor::output("y", dtype, &[seq, batch, sizes.width()]),
+        Tensor::output("hn", dtype, &states),
     ]);
     if cell.keeps {
-        tensors.push(Tensor::output("cn", dtype, &[batch, hidden]));
+        tensors.push(Tensor::output("cn", dtype, &states));
     }
     tensors
 }
 
 /// Two products and their sums, and what a unit does beside them at each step.
 pub(super) fn work(case: &Case, cell: Cell, unit: Counts) -> Work {
-    let [seq, batch, hidden, input] = sizes(case).map(|size| size as u64);
+    let sizes = Sizes::of(case);
+    let [seq, batch, layers, width, hidden, input] =
+        [sizes.seq, sizes.batch, sizes.layers, sizes.width(), sizes.hidden, sizes.input]
+            .map(|size| size as u64);
     let gates = cell.gates as u64;
+    // Of a unit in all layers.
+    let read = hidden.saturating_mul(layers).saturating_add(width.saturating_mul(layers - 1));
     let unit = Counts {
-        multiply_adds: gates.saturating_mul(input.saturating_add(hidden)),
-        simple: unit.simple + 3 * gates,
+        multiply_adds: gates.saturating_mul(read.saturating_add(input)),
+        simple: layers * (unit.simple + 3 * gates),
+        special: layers * unit.special,
         ..unit
     };
-    whole::work(case, unit, seq.saturating_mul(batch).saturating_mul(hidden))
-}
-
-/// The wanted elements: those of a sequence from its first step up to the last that is wanted.
-pub(super) fn states<'a>(all: &All<'a>, output: usize, wanted: &[usize], how: How) -> Vec<Number<'a>> {
-    let [seq, batch, hidden, _] = sizes(all.case());
-    let place = |element: usize| match output {
-        0 => (element / hidden % batch, element / (batch * hidden), element % hidden),
-        _ => (element / hidden, seq - 1, element % hidden),
-    };
-    let layer = Layer::new(all, how);
-    let mut found: Vec<Number> = vec![all.number(0.0); wanted.len()];
-    for b in 0..batch {
-        let own = wanted.iter().enumerate().map(|(index, element)| (index, place(*element)));
-        let own: Vec<(usize, usize, usize)> =
-            own.filter(|(_, (of, _, _))| *of == b).map(|(index, (_, t, unit))| (index, t, unit)).collect();
-        let Some(last) = own.iter().map(|(_, t, _)| *t).max() else { continue };
-        let (mut state, mut kept) = layer.first(b);
-        for t in 0..last + 1 {
-            (state, kept) = layer.next(b, t, state, kept);
-            let result = if output == 2 { &kept } else { &state };
-            let now = own.iter().filter(|(_, of, _)| *of == t);
-            now.for_each(|(index, _, unit)| found[*index] = result[*unit]);
-        }
-    }
-    found
-}
-
-/// A layer with its weights.
-struct Layer<'a, 'b> {
-    all: &'b All<'a>,
-    how: How,
-    from_input: Rows,
-    from_state: Rows,
-    biases: [Vec<Number<'a>>; 2],
-}
-
-impl<'a, 'b> Layer<'a, 'b> {
-    fn new(all: &'b All<'a>, how: How) -> Layer<'a, 'b> {
-        let rows = how.cell.gates * all.axis("hidden");
-        let weights = 2 + usize::from(how.cell.keeps);
-        let bias = |tensor: usize| (0..rows).map(|row| all.x(tensor, row)).collect::<Vec<_>>();
-        let second = if how.both_biases { bias(weights + 3) } else { Vec::new() };
-        Layer {
-            all,
-            how,
-            from_input: all.rows(weights, rows),
-            from_state: all.rows(weights + 1, rows),
-            biases: [bias(weights + 2), second],
-        }
-    }
-
-    /// The state that a sequence begins with, and what is kept.
-    fn first(&self, b: usize) -> (Vec<Number<'a>>, Vec<Number<'a>>) {
-        let hidden = self.all.axis("hidden");
-        let b = (self.how.sequence)(self.all.case(), b);
-        let row = |tensor: usize| (0..hidden).map(|unit| self.all.x(tensor, b * hidden + unit)).collect();
-        (row(1), if self.how.cell.keeps { row(2) } else { Vec::new() })
-    }
-
-    fn next(
-        &self,
-        b: usize,
-        t: usize,
-        state: Vec<Number<'a>>,
-        kept: Vec<Number<'a>>,
-    ) -> (Vec<Number<'a>>, Vec<Number<'a>>) {
-        let [_, batch, _, input] = sizes(self.all.case());
-        let (all, how) = (self.all, self.how);
-        let (state, kept) = match t {
-            0 => (state, kept),
-            _ => {
-                let first = self.first(b);
-                (
-                    if how.carries_state { state } else { first.0 },
-                    if how.carries_kept { kept } else { first.1 },
-                )
-            }
-        };
-        let row = ((how.step)(all.case(), t) * batch + b) * input;
-        let x: Vec<Number> = (row..row + input).map(|element| all.x(0, element)).collect();
-        let at = At {
-            all,
-            from_input: added(all.weighted(&x, &self.from_input), &self.biases[0]),
-            from_state: added(all.weighted(&state, &self.from_state), &self.biases[1]),
-            state: &state,
-            kept: &kept,
-            weights: &self.from_state,
-            biases: &self.biases[1],
-        };
-        (how.next)(&at)
-    }
+    whole::work(case, unit, seq.saturating_mul(batch).saturating_mul(width))
 }
 
 pub(super) const fn judged(formula: whole::Formula) -> Judged {
-    Judged::Whole(Whole { formula, reach })
+    Judged::Whole(Whole { formula, reach: reach::reach })
 }
 
 /// A mistake that every cell can have.
@@ -290,34 +284,10 @@ pub(super) const fn of_steps(name: &'static str, formula: whole::Formula) -> Mut
     Mutant { of: |case| case.axis("seq") > 1, ..shared(name, formula) }
 }
 
-/// What is read at a step reaches its sequence from then on: all units, but of what one unit alone reads, or keeps, that
-/// one at first. Where it shows most comes first.
-fn reach(problem: &Problem, tensor: usize, element: usize) -> Vec<Reach> {
-    let case = problem.case;
-    let [seq, batch, hidden, input] = sizes(case);
-    let keeps = problem.inputs.len() > 6;
-    let outputs = if keeps { 3 } else { 2 };
-    // From which step on, of which sequence if of one alone, and of which unit first if of one alone.
-    let (from, sequence, unit) = match tensor {
-        0 => (element / (batch * input), Some(element / input % batch), None),
-        1 => (0, Some(element / hidden), None),
-        2 if keeps => (0, Some(element / hidden), Some(element % hidden)),
-        _ => {
-            let row = match tensor - usize::from(keeps) {
-                2 => element / input,
-                3 => element / hidden,
-                _ => element,
-            };
-            (0, None, Some(row % hidden))
-        }
-    };
-    let states = |output: usize, first: usize, is_first: bool| match (sequence, unit.filter(|_| is_first)) {
-        (Some(b), Some(unit)) => Reach { output, first: first + b * hidden + unit, step: 1, count: 1 },
-        (Some(b), None) => Reach { output, first: first + b * hidden, step: 1, count: hidden },
-        (None, Some(unit)) => Reach { output, first: first + unit, step: hidden, count: batch },
-        (None, None) => Reach { output, first, step: 1, count: batch * hidden },
-    };
-    let steps = (from..seq).map(|t| states(0, t * batch * hidden, t == from));
-    let last = (1..outputs).map(|output| states(output, 0, from + 1 == seq));
-    steps.chain(last).collect()
+pub(super) const fn of_layers(name: &'static str, formula: whole::Formula) -> Mutant {
+    Mutant { of: |case| case.axis("layers") > 1, ..shared(name, formula) }
+}
+
+pub(super) const fn of_directions(name: &'static str, formula: whole::Formula) -> Mutant {
+    Mutant { of: |case| case.axis("seq") > 1 && Sizes::of(case).directions > 1, ..shared(name, formula) }
 }

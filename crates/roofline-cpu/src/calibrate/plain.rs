@@ -46,7 +46,21 @@ pub fn calibrate_mse<T: Scalar<Wide = f32>>(x: &[T]) -> f32 {
     tried.min_by(|one, other| one.1.total_cmp(&other.1)).map_or(largest, |(s, _)| s)
 }
 
+/// The moving average of max|x| of each row of so many columns, to which a row adds this share of what it differs by, over 127; 1
+/// where that is zero.
+///
+/// ```
+/// use roofline_cpu::calibrate::calibrate_average;
+///
+/// assert_eq!(calibrate_average(&[127.0f32, 0.0, 1.0, -381.0], 2, 0.5), 2.0);
+/// ```
+pub fn calibrate_average<T: Scalar<Wide = f32>>(x: &[T], cols: usize, share: f64) -> f32 {
+    let largest = |row: &[T]| row.iter().fold(0.0, |most: f32, x| most.max(x.wide().abs()));
+    let rows = x.chunks(cols.max(1)).map(largest);
+    over(rows.reduce(|known, row| known + share as f32 * (row - known)).unwrap_or(0.0))
+}
+
 /// The scale that takes a magnitude to 127.
-fn over(most: f32) -> f32 {
+pub(super) fn over(most: f32) -> f32 {
     if most == 0.0 { 1.0 } else { most / 127.0 }
 }

@@ -8,5 +8,13 @@ use crate::rnn::prepare;
 pub use plain::gru;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] =
-    &[Implementation::plain("gru", &[kernel!(f32, prepare, plain::gru), kernel!(f64, prepare, plain::gru)])];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain(
+        "gru",
+        &[kernel!(f32, prepare, 1, plain::gru), kernel!(f64, prepare, 1, plain::gru)],
+    ),
+    Implementation::plain(
+        "gru.bidirectional",
+        &[kernel!(f32, prepare, 2, plain::gru), kernel!(f64, prepare, 2, plain::gru)],
+    ),
+];

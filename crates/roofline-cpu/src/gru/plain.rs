@@ -9,9 +9,9 @@ use crate::{Cpu, Float, Real, Scalar};
 /// use roofline_cpu::{Cpu, gru, rnn::{Steps, Weights}};
 ///
 /// // Gates that are half open and nothing new: a half of the state before.
-/// let weights = Weights { input: &[0.0; 3], state: &[0.0; 3], biases: [&[0.0; 3], &[0.0; 3]] };
+/// let weights = Weights { input: &[0.0; 3], above: &[], state: &[0.0; 3], biases: [&[0.0; 3], &[0.0; 3]] };
 /// let (mut y, mut hn) = ([0.0; 2], [0.0]);
-/// let shape = Steps { seq: 2, batch: 1, input: 1, hidden: 1 };
+/// let shape = Steps { seq: 2, batch: 1, layers: 1, directions: 1, input: 1, hidden: 1 };
 /// gru(&Cpu::serial(), &[5.0, 7.0], &[1.0], weights, [&mut y, &mut hn], shape);
 /// assert_eq!((y, hn), ([0.5, 0.25], [0.25]));
 /// ```
