@@ -84,7 +84,9 @@ pub const OPERATION: Operation = Operation {
         found("mse", "codes that are not held between their ends", |problem| {
             vec![vec![candidate(largest(&values(problem)), 1)]]
         }),
-        found("entropy", "the largest magnitude", entropy::uncut),
+        found("entropy", "a cut over 128", |problem| {
+            vec![vec![entropy::found(problem, entropy::RIGHT)[0][0] * 127.0 / 128.0]]
+        }),
         found("entropy", "what lies beyond a cut forgotten", |problem| {
             entropy::found(problem, entropy::How { beyond: false, ..entropy::RIGHT })
         }),

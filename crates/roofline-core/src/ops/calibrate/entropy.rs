@@ -82,12 +82,6 @@ pub(super) fn found(problem: &Problem, how: How) -> Vec<Vec<f64>> {
     vec![vec![if most == 0.0 { 1.0 } else { scale(most, best(&counts, how).0) }]]
 }
 
-/// The scale of the largest magnitude.
-pub(super) fn uncut(problem: &Problem) -> Vec<Vec<f64>> {
-    let most = histogram(problem).1;
-    vec![vec![if most == 0.0 { 1.0 } else { scale(most, BINS) }]]
-}
-
 pub(super) fn check(problem: &Problem, outputs: &[View]) -> Result<(), String> {
     let ((counts, most), s) = (histogram(problem), outputs[0].get(0));
     if most == 0.0 {
