@@ -344,8 +344,8 @@ fn run(
 
 /// Bit for bit.
 fn is_same(one: &[Vec<f64>], other: &[Vec<f64>]) -> bool {
-    let bits = |outputs: &[Vec<f64>]| outputs.iter().flatten().map(|value| value.to_bits());
-    bits(one).eq(bits(other))
+    let [one, other] = [one, other].map(|outputs| outputs.iter().flatten().map(|value| value.to_bits()));
+    one.eq(other)
 }
 
 /// A tensor flush against forbidden memory.

@@ -262,7 +262,6 @@ pub(super) fn work(case: &Case, cell: Cell, unit: Counts) -> Work {
         multiply_adds: gates.saturating_mul(read.saturating_add(input)),
         simple: layers * (unit.simple + 3 * gates),
         special: layers * unit.special,
-        ..unit
     };
     whole::work(case, unit, seq.saturating_mul(batch).saturating_mul(width))
 }
