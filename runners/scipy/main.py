@@ -95,7 +95,8 @@ def by_blocks(job: Job):
     flat = x.reshape(-1)
 
     def run():
-        return sparse.bsr_array((values, columns, offsets), shape=(y.size, x.size), copy=False) @ flat
+        product = sparse.bsr_array((values, columns, offsets), shape=(y.size, x.size), copy=False) @ flat
+        return product.reshape(y.shape)
 
     return run
 

@@ -35,8 +35,12 @@ fn the_second_launch_allocates_nothing() {
     // One thread: which of several takes a task first is not determined.
     let cpu = Cpu::serial();
     for row in implementations().filter(|row| (row.available)()) {
+        let name = row.operation.split('.').next().unwrap_or_default();
+        // That is what it is for.
+        if name == "allocate" {
+            continue;
+        }
         for kernel in row.kernels {
-            let name = row.operation.split('.').next().unwrap_or_default();
             let operation = Operation::find(name).expect("a known operation");
             let of_size = |size: u64| {
                 let needed = operation.axes.iter().filter(|axis| axis.usual.is_none());

@@ -101,7 +101,7 @@ fn compile_some(
 fn allowed(row: &Implementation, architecture: &str) -> u32 {
     match (row.source.file, architecture) {
         ("layer_norm/registers.cu", _) => 16,
-        ("softmax/registers.cu", "sm_100") => 4,
+        ("softmax/registers.cu" | "rope/shared.cu", "sm_100") => 4,
         _ => 0,
     }
 }

@@ -31,7 +31,8 @@ const KERNELS: RowKernels = RowKernels {
     long: Source { file: "softmax/online.cu", text: include_str!("online.cu"), entry: "softmax_online" },
     form: &[("LOG", 0)],
 };
-const LOGARITHM: RowKernels = RowKernels { form: &[("LOG", 1)], ..KERNELS };
+/// It keeps the numbers themselves beside their exponentials.
+const LOGARITHM: RowKernels = RowKernels { weight: Weight::Heaviest, form: &[("LOG", 1)], ..KERNELS };
 
 const PLAIN: Implementation =
     Implementation::new("softmax", "plain", "one thread a row, three walks", KERNELS.plain, by_row)
@@ -74,8 +75,9 @@ fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {
 
 fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) -> Result<()> {
     let (x, y, shape) = (args.take::<T>("x")?, args.take_out::<T>("y")?, args.rows()?);
-    let rung = RowRung::of_row::<T>(row, stream, shape, &[x.address(), y.address()], KERNELS.weight)?;
-    by_rung(stream, of_row(row), rung, x, y, shape)
+    let (of, addresses) = (of_row(row), [x.address(), y.address()]);
+    let rung = RowRung::of_row::<T>(row, stream, shape, &addresses, of.kernels().weight)?;
+    by_rung(stream, of, rung, x, y, shape)
 }
 
 /// The fastest rung for the shape.

@@ -96,7 +96,9 @@ fn every_operation_is_measured_and_every_format_says_so() {
     let table = call("table").stdout;
     assert!(table.starts_with("case ") && is_end(&table, "12 rows: 11 ok, 1 unsupported"), "{table}");
     assert!(!table.contains('\x1b'), "{table:?}");
-    assert_eq!(scene.records().len(), 5 * 18, "five runs of twelve rows and six probes");
+    // Runs of twelve rows and six probes; one more where clocks had to decide anew.
+    let records = scene.records().len();
+    assert!(records >= 5 * 18 && records.is_multiple_of(18), "{records}");
 }
 
 #[test]
