@@ -7,7 +7,6 @@ pub mod add;
 pub mod add_rms_norm;
 pub mod add_rms_norm_quantize;
 pub mod add_scalar;
-pub mod allocate;
 pub mod argmax;
 pub mod argmax_axis;
 pub mod attention;
@@ -206,7 +205,6 @@ pub const OPERATIONS: &[&Operation] = &[
     &mx_dequantize::OPERATION,
     &calibrate::OPERATION,
     &sqnr::OPERATION,
-    &allocate::OPERATION,
     &rnn::OPERATION,
     &lstm::OPERATION,
     &gru::OPERATION,

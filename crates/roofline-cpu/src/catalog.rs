@@ -162,7 +162,6 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::add_rms_norm::LADDER,
     crate::add_rms_norm_quantize::LADDER,
     crate::add_scalar::LADDER,
-    crate::allocate::LADDER,
     crate::argmax::LADDER,
     crate::attention::LADDER,
     crate::axpy::LADDER,

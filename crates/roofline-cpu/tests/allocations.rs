@@ -36,10 +36,6 @@ fn the_second_launch_allocates_nothing() {
     let cpu = Cpu::serial();
     for row in implementations().filter(|row| (row.available)()) {
         let name = row.operation.split('.').next().unwrap_or_default();
-        // That is what it is for.
-        if name == "allocate" {
-            continue;
-        }
         for kernel in row.kernels {
             let operation = Operation::find(name).expect("a known operation");
             let of_size = |size: u64| {
