@@ -11,7 +11,6 @@ use crate::sample::lines;
 use crate::stage::Stage;
 use roofline_core::fill::Fill;
 use roofline_core::judge::Judgement;
-use roofline_core::record::Status;
 
 /// Rows and, in each, elements that are poisoned.
 const ROWS: usize = 4;
@@ -111,11 +110,4 @@ impl Marks {
         wanted.dedup();
         gate::judge_spots(stage, instance, Fill::Uniform, &wanted, &self.poison, flushes).map(Some)
     }
-}
-
-/// Says what was written beside the output, and puts it right for whoever comes next.
-pub fn check_canaries(stage: &Stage, instance: &Instance) -> Result<(), Failure> {
-    let Some(why) = instance.broken_canary() else { return Ok(()) };
-    instance.mend_canaries();
-    if stage.options.checks.on(Check::Canaries) { Err(Failure::new(Status::Wrong, why)) } else { Ok(()) }
 }

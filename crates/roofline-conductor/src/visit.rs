@@ -7,11 +7,11 @@ use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
-use crate::marks::{self, Asked, Marks};
+use crate::marks::{Asked, Marks};
 use crate::shape::Shape;
 use crate::stage::{Seat, Stage};
 use crate::sys::process::cpu_time;
-use crate::{pilot, timing};
+use crate::{gate, pilot, timing};
 use roofline_core::case::Case;
 use roofline_core::judge::Judgement;
 use roofline_core::protocol::{OutputMode, Visited};
@@ -236,7 +236,7 @@ fn look(
     marks: &Marks,
     asked: Asked,
 ) -> Result<Option<Judgement>, Failure> {
-    marks::check_canaries(stage, instance)?;
+    gate::check_canaries(stage, instance)?;
     let asked = match asked {
         Asked::Values => Asked::by(stage.options.checks.on(Check::JudgedVisits)),
         other => other,

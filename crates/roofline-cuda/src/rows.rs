@@ -25,7 +25,7 @@ pub enum Weight {
     Light,
     /// Two shared rows: fewer threads find registers.
     Heavy,
-    /// A second row and a second output: a thread holds half as much.
+    /// A second row and a second output, or more steps between reading and writing: a thread holds half as much.
     Heaviest,
 }
 

@@ -97,7 +97,8 @@ fn compile_some(
 }
 
 /// Bytes a thread that may find no register: none, but for full blocks of kernels that need a few more
-/// than there are, where smaller blocks in a cluster would need none and are slower.
+/// than there are, where smaller blocks in a cluster would need none and are slower, and for a word where no kernel
+/// was fitted to the architecture yet.
 fn allowed(row: &Implementation, architecture: &str) -> u32 {
     match (row.source.file, architecture) {
         ("layer_norm/registers.cu", _) => 16,

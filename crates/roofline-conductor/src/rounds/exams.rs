@@ -8,7 +8,7 @@ use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::shape::Shape;
 use crate::stage::Stage;
-use crate::{marks, pilot, timing, visit};
+use crate::{pilot, timing, visit};
 use roofline_core::fill::Fill;
 use roofline_core::philox::Draws;
 use std::time::{Duration, Instant};
@@ -143,7 +143,7 @@ fn judge_once(
     let seen = visit::converse(stage, lane, shape, LOOK, || strayed.look())?;
     strayed.settle()?;
     let judgement = gate::judge_output(stage, instance, exam, &poison, lane.draws.bits())?;
-    marks::check_canaries(stage, instance)?;
+    gate::check_canaries(stage, instance)?;
     lane.settle(judgement)?;
     Ok(timing::check_cores(stage, lane, &instance.case, &seen)?)
 }

@@ -31,7 +31,7 @@ const KERNELS: RowKernels = RowKernels {
     long: Source { file: "softmax/online.cu", text: include_str!("online.cu"), entry: "softmax_online" },
     form: &[("LOG", 0)],
 };
-/// It keeps the numbers themselves beside their exponentials.
+/// A thread that holds as much of a row as in softmax finds no registers for the rest.
 const LOGARITHM: RowKernels = RowKernels { weight: Weight::Heaviest, form: &[("LOG", 1)], ..KERNELS };
 
 const PLAIN: Implementation =
