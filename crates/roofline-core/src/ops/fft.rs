@@ -199,7 +199,7 @@ fn reference(problem: &Problem, _output: usize, wanted: &[usize]) -> Vec<Expecte
     let mut expected = Vec::with_capacity(wanted.len());
     for of_row in wanted.chunk_by(|one, next| one / length == next / length) {
         let x = full(problem, of_row[0] / length);
-        let soft = scale * error(problem, &x, steps(n));
+        let soft = scale * error(problem, &x, n, steps(n));
         let y = held(case, plan.run(&x));
         let lost = if soft > 0.0 { case.precision.accumulator.smallest_subnormal() } else { 0.0 };
         expected.extend(of_row.iter().map(|index| {
@@ -210,8 +210,9 @@ fn reference(problem: &Problem, _output: usize, wanted: &[usize]) -> Vec<Expecte
     expected
 }
 
-/// How far a kernel may be off in each part of an output that is not normalised, after so many steps.
-pub(super) fn error(problem: &Problem, x: &[Complex], steps: f64) -> f64 {
+/// How far a kernel may be off in each part of an output that is not normalised, after so many steps, of which those
+/// along rows of this length come first.
+pub(super) fn error(problem: &Problem, x: &[Complex], row: usize, steps: f64) -> f64 {
     let u = problem.case.precision.accumulator.unit_roundoff();
     // What is squared would overflow where an element nearly does.
     let most = x.iter().flatten().fold(0.0, |most: f64, x| most.max(x.abs()));
@@ -225,9 +226,15 @@ pub(super) fn error(problem: &Problem, x: &[Complex], steps: f64) -> f64 {
         return u * steps * most * sizes * if is_f64 { 2.0 } else { 1.0 };
     }
     let squares: f64 = x.iter().flatten().map(|x| (x / most).powi(2)).sum();
-    let [re, im] = x.iter().fold([0.0; 2], |sum, x| [sum[0] + x[0] / most, sum[1] + x[1] / most]);
+    let add = |[re, im]: Complex, x: &Complex| [re + x[0] / most, im + x[1] / most];
+    let sums: Vec<Complex> = x.chunks(row).map(|row| row.iter().fold([0.0; 2], add)).collect();
+    // Means of rows need not be of one sign: they stay together in one number each, and walk from there on.
+    let of_sums: f64 = if sums.len() > 1 { sums.iter().flatten().map(|sum| sum.powi(2)).sum() } else { 0.0 };
+    let [re, im] = sums.iter().fold([0.0; 2], |[re, im], sum| [re + sum[0], im + sum[1]]);
     let together = if steps > 0.0 { re.hypot(im) } else { 0.0 };
-    u * most * (Z * (steps / 3.0 * squares).sqrt() + together) * if is_f64 { SQRT_2 } else { 1.0 }
+    u * most
+        * (Z * (steps / 3.0 * squares.max(of_sums)).sqrt() + together)
+        * if is_f64 { SQRT_2 } else { 1.0 }
 }
 
 /// Roundings on the way from an input to an output: log₂ n, and for a large prime factor two transforms more, of twice

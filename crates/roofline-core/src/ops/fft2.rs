@@ -196,7 +196,8 @@ fn reference(problem: &Problem, _output: usize, wanted: &[usize]) -> Vec<Expecte
     for of_one in wanted.chunk_by(|one, next| one / length == next / length) {
         let number = of_one[0] / length;
         // What is dropped at the end is rounded until then.
-        let soft = error(problem, &input(problem, number, false, MIRROR), steps(rows) + steps(cols)) / scale;
+        let whole = input(problem, number, false, MIRROR);
+        let soft = error(problem, &whole, cols, steps(rows) + steps(cols)) / scale;
         let lost = if soft > 0.0 { case.precision.accumulator.smallest_subnormal() } else { 0.0 };
         let y = both(&input(problem, number, true, MIRROR), &of_row, Some(&of_column), cols);
         let y = held(case, y);
