@@ -20,6 +20,8 @@ pub struct Channel {
     socket: UnixStream,
     /// Bytes received and not yet returned as a line.
     pending: Vec<u8>,
+    /// How many of them are known to hold no newline.
+    searched: usize,
     fds: Vec<OwnedFd>,
     longest: usize,
 }
@@ -42,7 +44,7 @@ pub enum ReceiveError {
 
 impl Channel {
     pub fn new(socket: UnixStream, longest: usize) -> Channel {
-        Channel { socket, pending: Vec::new(), fds: Vec::new(), longest }
+        Channel { socket, pending: Vec::new(), searched: 0, fds: Vec::new(), longest }
     }
 
     /// Sends one line, which must not contain a newline, with descriptors.
@@ -79,8 +81,10 @@ impl Channel {
     ) -> Result<Vec<u8>, ReceiveError> {
         let mut due = Instant::now() + every;
         loop {
-            if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
-                let rest = self.pending.split_off(end + 1);
+            let new = &self.pending[self.searched..];
+            if let Some(end) = new.iter().position(|byte| *byte == b'\n') {
+                let rest = self.pending.split_off(self.searched + end + 1);
+                self.searched = 0;
                 let mut line = std::mem::replace(&mut self.pending, rest);
                 line.pop();
                 return if line.len() < self.longest {
@@ -89,6 +93,7 @@ impl Channel {
                     Err(ReceiveError::TooLong(self.longest))
                 };
             }
+            self.searched = self.pending.len();
             if self.pending.len() >= self.longest {
                 return Err(ReceiveError::TooLong(self.longest));
             }
@@ -164,6 +169,7 @@ impl Channel {
             }
         }
         if count == 0 {
+            self.searched = 0;
             return Err(ReceiveError::Closed(std::mem::take(&mut self.pending)));
         }
         self.pending.extend_from_slice(&bytes[..count]);

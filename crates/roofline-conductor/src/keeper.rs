@@ -7,6 +7,7 @@ use crate::channel::{Channel, ReceiveError};
 use crate::isolation::Isolation;
 use crate::sys;
 use crate::warden::{self, Apart, Warden, Word, end_descendants};
+use roofline_core::protocol::Hello;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, waitpid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What to start, with everything that it may see.
@@ -72,6 +74,9 @@ enum Reply {
 #[derive(Debug)]
 pub struct Keeper {
     channel: Channel,
+    /// What runners last said of themselves, by name: the line, and what it means. A run starts many processes of one
+    /// runner, which say the same, and hundreds of offers take longer to understand than a short row to launch.
+    pub(crate) greetings: BTreeMap<String, (Vec<u8>, Arc<Hello>)>,
 }
 
 impl Keeper {
@@ -81,7 +86,7 @@ impl Keeper {
         let mut command = Command::new(program);
         command.arg("keeper").stdin(Stdio::null()).stdout(Stdio::null());
         sys::process::spawn(&mut command, theirs.into(), &[], None, None)?;
-        Ok(Keeper { channel: Channel::new(ours, 1 << 20) })
+        Ok(Keeper { channel: Channel::new(ours, 1 << 20), greetings: BTreeMap::new() })
     }
 
     /// Starts a process with `channel` as its descriptor 3 and `output` as its stdout and stderr.

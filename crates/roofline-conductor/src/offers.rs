@@ -84,7 +84,7 @@ fn greet(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<(Hello, Is
     let cores = cores_for(1).unwrap_or_default();
     match Session::start(&mut keeper, spec, 1, &cores, limits, Sandbox::BestEffort) {
         Ok(mut session) => {
-            let mut hello = session.hello.clone();
+            let mut hello = Hello::clone(&session.hello);
             let told = session.bye();
             session.end(&mut keeper, told);
             spec.add_conditions(&mut hello)?;

@@ -40,7 +40,7 @@ impl Limits {
 #[derive(Debug)]
 pub struct Session {
     pub pid: i32,
-    pub hello: Hello,
+    pub hello: Arc<Hello>,
     /// What the implementations of a side are called in the run, and by the runner itself.
     names: Vec<(String, String)>,
     /// How it is kept from the world outside.
@@ -102,7 +102,7 @@ impl Session {
         let pid = started.pid;
         let mut session = Session {
             pid,
-            hello,
+            hello: Arc::new(hello),
             names: Vec::new(),
             isolation: started.isolation,
             warden: started.warden,
@@ -117,8 +117,7 @@ impl Session {
             let why = format!("cannot be isolated in full, as `--sandbox required` demands: {weakness}");
             return Err(session.fail(keeper, Failure::new(Status::Refused, why)));
         }
-        let ask = Ask::Hello { protocol: VERSION };
-        session.hello = session.ask(keeper, ask, &[], limits.patience_at_start()).inspect_err(|_| {
+        session.hello = session.greet(keeper, &spec.name).inspect_err(|_| {
             // One that refuses to say who it is lives on otherwise.
             let _ = keeper.kill(pid);
         })?;
@@ -135,6 +134,20 @@ impl Session {
     pub fn own_name<'a>(&'a self, implementation: &'a str) -> &'a str {
         let own = self.names.iter().find(|(name, _)| name == implementation);
         own.map_or(implementation, |(_, own)| own)
+    }
+
+    /// Asks who it is.
+    fn greet(&mut self, keeper: &mut Keeper, runner: &str) -> Result<Arc<Hello>, Stop> {
+        let (ask, patience) = (Ask::Hello { protocol: VERSION }, self.limits.patience_at_start());
+        let (question, line) = self.exchange(keeper, ask, &[], patience, TICK, || {})?;
+        if let Some((known, hello)) = keeper.greetings.get(runner)
+            && *known == line
+        {
+            return Ok(Arc::clone(hello));
+        }
+        let hello = Arc::new(self.understand(keeper, &question, &line)?);
+        keeper.greetings.insert(runner.to_owned(), (line, Arc::clone(&hello)));
+        Ok(hello)
     }
 
     /// Asks one question and reads its answer. Whatever goes wrong ends the process.
@@ -156,8 +169,22 @@ impl Session {
         fds: &[BorrowedFd],
         patience: Duration,
         tick: Duration,
-        mut meanwhile: impl FnMut(),
+        meanwhile: impl FnMut(),
     ) -> Result<T, Stop> {
+        let (question, line) = self.exchange(keeper, ask, fds, patience, tick, meanwhile)?;
+        self.understand(keeper, &question, &line)
+    }
+
+    /// Asks one question and takes the line that comes.
+    fn exchange(
+        &mut self,
+        keeper: &mut Keeper,
+        ask: Ask,
+        fds: &[BorrowedFd],
+        patience: Duration,
+        tick: Duration,
+        mut meanwhile: impl FnMut(),
+    ) -> Result<(Question, Vec<u8>), Stop> {
         if signals::interrupted() {
             return Err(Stop::Interrupted);
         }
@@ -202,11 +229,7 @@ impl Session {
             Ok(_) if !self.channel.take_fds().is_empty() => {
                 Failure::new(Status::Protocol, "sent descriptors, which nobody asked for")
             }
-            Ok(line) => match parse_answer::<T>(&line, &question) {
-                Ok(Ok(answer)) => return Ok(answer),
-                Ok(Err(refusal)) => return Err(self.refused(refusal)),
-                Err(breach) => Failure::new(Status::Protocol, breach.to_string()),
-            },
+            Ok(line) => return Ok((question, line)),
             Err(ReceiveError::Interrupted) => return Err(Stop::Interrupted),
             Err(ReceiveError::Deadline) if signals::interrupted() => return Err(Stop::Interrupted),
             Err(ReceiveError::Deadline) => {
@@ -219,6 +242,19 @@ impl Session {
             Err(ReceiveError::Io(error)) => return Err(error.into()),
         };
         Err(self.fail(keeper, failure))
+    }
+
+    fn understand<T: Answerable>(
+        &mut self,
+        keeper: &mut Keeper,
+        question: &Question,
+        line: &[u8],
+    ) -> Result<T, Stop> {
+        match parse_answer(line, question) {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(refusal)) => Err(self.refused(refusal)),
+            Err(breach) => Err(self.fail(keeper, Failure::new(Status::Protocol, breach.to_string()))),
+        }
     }
 
     /// Says goodbye; whoever has many to part from says it to all before waiting for one.

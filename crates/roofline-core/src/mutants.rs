@@ -289,21 +289,23 @@ pub fn policed() -> Vec<(Case, Fill)> {
     cases
 }
 
-/// A small case of every form and precision of an operation.
+/// A small case of every form and precision of an operation, all of the same sizes.
 pub fn forms(operation: &'static Operation) -> impl Iterator<Item = Case> {
+    let wanted = vec![8; operation.axes.len()];
+    let names = operation.axis_names();
+    // Legal sizes are searched for, which takes longer than all the rest.
+    let sizes = operation.legal().near(&names, &wanted, &wanted, &mut Draws::new(1, 13));
     operation.variants.iter().flat_map(move |variant| {
-        operation.precisions.iter().map(move |precision| {
-            let case = Case {
-                operation,
-                variant: variant.name,
-                precision,
-                sizes: vec![8; operation.axes.len()],
-                params: operation.params.iter().map(|param| param.default).collect(),
-                threads: 1,
-                cache: Cache::Warm,
-                device: Device::Cpu,
-            };
-            operation.near(&case, &case.sizes, &mut Draws::new(1, 13))
+        let sizes = sizes.clone();
+        operation.precisions.iter().map(move |precision| Case {
+            operation,
+            variant: variant.name,
+            precision,
+            sizes: sizes.clone(),
+            params: operation.params.iter().map(|param| param.default).collect(),
+            threads: 1,
+            cache: Cache::Warm,
+            device: Device::Cpu,
         })
     })
 }

@@ -6,7 +6,7 @@
 use roofline_core::arithmetic::Arithmetic;
 use roofline_core::case::Case;
 use roofline_core::mutants;
-use roofline_core::operation::{Mutant, Problem};
+use roofline_core::operation::{Mutant, Operation, Problem};
 use roofline_core::ops::OPERATIONS;
 use roofline_core::tensor::View;
 use roofline_runner::{Job, Offer, Ready, Refusal, unsupported};
@@ -14,11 +14,16 @@ use roofline_runner::{Job, Offer, Ready, Refusal, unsupported};
 const PREFIX: &str = "saboteur/mutant-";
 
 /// Every mutant for the forms and precisions that can have it.
-pub(crate) fn offers() -> Vec<Offer> {
+pub(crate) fn offers() -> impl Iterator<Item = Offer> {
+    OPERATIONS.iter().flat_map(|operation| of(operation))
+}
+
+fn of(operation: &'static Operation) -> Vec<Offer> {
     let mut offers: Vec<Offer> = Vec::new();
-    for case in OPERATIONS.iter().flat_map(|operation| mutants::forms(operation)) {
+    for case in mutants::forms(operation) {
+        let form = case.form();
         for mutant in mutants::own(&case) {
-            let (name, form) = (implementation(mutant), case.form());
+            let name = implementation(mutant);
             let known =
                 offers.iter_mut().rfind(|offer| offer.implementation == name && offer.operation == form);
             match known {

@@ -21,6 +21,14 @@ impl Condition {
         if self.holds(Sizes { names, values: wanted }).is_ok() {
             return wanted.to_vec();
         }
+        // Most conditions tie no axes together, and looking for all choices of each takes long.
+        let first = |axis: usize| self.legal_near(names, axis, wanted[axis], FAR).next();
+        let nearest: Option<Vec<u64>> = (0..names.len()).map(first).collect();
+        if let Some(nearest) = nearest
+            && self.holds(Sizes { names, values: &nearest }).is_ok()
+        {
+            return nearest;
+        }
         let choices: Vec<Vec<u64>> = (0..names.len())
             .map(|axis| {
                 // Axes that are tied together may have to meet at the size of one of them.
@@ -35,9 +43,6 @@ impl Condition {
             })
             .collect();
         let nearest: Vec<u64> = choices.iter().map(|choices| choices[0]).collect();
-        if self.holds(Sizes { names, values: &nearest }).is_ok() {
-            return nearest;
-        }
         let mended = self.mend(names, nearest, &choices, draws);
         mended.or_else(|| self.combine(names, &choices, TRIES, draws)).unwrap_or_else(|| own.to_vec())
     }

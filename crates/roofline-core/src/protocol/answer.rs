@@ -52,7 +52,10 @@ pub fn parse_answer<T: Answerable>(line: &[u8], question: &Question) -> Result<R
     let not_an_answer =
         |why: &dyn Display| Breach(format!("not an answer: {why}; the line began {}", excerpt(line)));
     let given: Value = serde_json::from_slice(line).map_err(|error| not_an_answer(&error))?;
-    let answer: Answer = understand(&given).map_err(|why| not_an_answer(&why))?;
+    if given.is_array() || given.get("error").is_some_and(Value::is_array) {
+        return Err(not_an_answer(&NO_OBJECT));
+    }
+    let answer: Answer = serde_json::from_value(given).map_err(|error| not_an_answer(&in_short(error)))?;
     if answer.id != question.id {
         return Err(Breach(format!("answered question {} when asked question {}", answer.id, question.id)));
     }
@@ -68,16 +71,20 @@ pub fn parse_answer<T: Answerable>(line: &[u8], question: &Question) -> Result<R
     }
 }
 
+const NO_OBJECT: &str = "a list where an object belongs";
+
+/// What serde says of a hostile text may quote all of it.
+fn in_short(error: serde_json::Error) -> String {
+    error.to_string().chars().take(LONGEST_NAME).collect()
+}
+
 /// Reads a value in which every object of `T` is an object: serde would take a list of its fields as well.
 fn understand<T: DeserializeOwned + Serialize>(given: &Value) -> Result<T, String> {
-    // What serde says of a hostile text may quote all of it.
-    let in_short =
-        |error: serde_json::Error| error.to_string().chars().take(LONGEST_NAME).collect::<String>();
     let understood = T::deserialize(given).map_err(in_short)?;
     let again = serde_json::to_value(&understood).map_err(in_short)?;
     match has_objects_of(given, &again) {
         true => Ok(understood),
-        false => Err("a list where an object belongs".to_owned()),
+        false => Err(NO_OBJECT.to_owned()),
     }
 }
 
