@@ -20,6 +20,7 @@ pub fn with_those_behind(check: Check) -> &'static [Check] {
         &[Check::WallClock, Check::Copies],
         &[Check::WallClock, Check::Ceiling],
         &[Check::WallClock, Check::Threads],
+        &[Check::Threads, Check::Idle],
     ];
     let alone = || Check::ALL.iter().position(|own| *own == check).map_or(&[][..], |at| &Check::ALL[at..=at]);
     behind.iter().find(|off| off.last() == Some(&check)).copied().unwrap_or_else(alone)

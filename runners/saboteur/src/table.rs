@@ -54,7 +54,7 @@ const FP8: &str = "fp8-matmul/w8a8-f32/m=24,n=40,k=300";
 const LONG: &str = "add/f32/rows=70,cols=1000";
 const VECTORS: &str = "softmax/f32/rows=64,cols=1008";
 const SHORT: &str = "softmax/f32/rows=4,cols=80";
-const WORK: &str = "softmax/f32/rows=512,cols=1000";
+const WORK: &str = "softmax/f32/rows=128,cols=1000";
 const MICROSECONDS_20: &str = "softmax/f32/rows=12,cols=100";
 const MICROSECONDS_300: &str = "softmax/f32/rows=200,cols=100";
 const MICROSECONDS_60: &str = "softmax/f32/rows=36,cols=100";
@@ -62,7 +62,7 @@ const MILLISECONDS_5: &str = "softmax/f32/rows=512,cols=600";
 const MILLISECONDS_10: &str = "softmax/f32/rows=1024,cols=600";
 const MILLISECONDS_30: &str = "softmax/f32/rows=3000,cols=600";
 const NANOSECONDS: &str = "add/f32/rows=2,cols=8";
-const TWO: &str = "softmax/f32/rows=512,cols=1000/threads=2";
+const TWO: &str = "softmax/f32/rows=128,cols=1000/threads=2";
 
 macro_rules! rows {
     ($($status:ident $way:ident $module:ident { $($name:ident [$($case:ident),*] $plays:literal $about:literal $($requires:literal)?;)* })*) => {

@@ -28,10 +28,10 @@ pub fn calibrate_percentile<T: Scalar<Wide = f32>>(x: &[T], percentile: f64) -> 
 /// Of hundredths of max|x| / 127 the one whose codes, held between -127 and 127, leave the least squares; 1 of zeros.
 ///
 /// ```
-/// // All but one are whole numbers, and what that one loses counts for less than what all would.
-/// let mut x = vec![3.0f32; 1000];
-/// x[0] = 127.5;
-/// assert!(roofline_cpu::calibrate::calibrate_mse(&x) < 127.5 / 127.0);
+/// // All but one lie between two codes of the largest scale: together they lose more by it than that one by a smaller.
+/// let mut x = vec![1.5f32; 10_000];
+/// x[0] = 127.0;
+/// assert!(roofline_cpu::calibrate::calibrate_mse(&x) < 1.0);
 /// ```
 pub fn calibrate_mse<T: Scalar<Wide = f32>>(x: &[T]) -> f32 {
     let largest = calibrate(x);
