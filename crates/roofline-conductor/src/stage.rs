@@ -20,7 +20,7 @@ use roofline_core::record::Status;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -92,6 +92,9 @@ pub struct Stage<'a> {
     sessions: BTreeMap<Seat, Session>,
     /// Processes that own the tensors of devices.
     owners: BTreeMap<Device, Owner>,
+    /// Who was last asked to use a device, and those who have left something running there when another's turn came.
+    at_the_device: Option<Seat>,
+    left_running: BTreeSet<Seat>,
     waiting: Waiting,
 }
 
@@ -104,6 +107,8 @@ impl<'a> Stage<'a> {
             keeper,
             sessions: BTreeMap::new(),
             owners: BTreeMap::new(),
+            at_the_device: None,
+            left_running: BTreeSet::new(),
             waiting: Waiting::of_this_thread(),
         })
     }
@@ -126,13 +131,46 @@ impl<'a> Stage<'a> {
         self.owners.values().find_map(|owner| owner.borrow().fault())
     }
 
+    /// Whether a kernel of a seat still runs on a device, which others have not been given since.
+    pub fn keeps_device_busy(&self, seat: &Seat) -> bool {
+        self.at_the_device.as_ref() == Some(seat) && self.is_device_busy()
+    }
+
     /// Whether a kernel still runs on a device of this run: then the least takes its turn after it, every time.
-    pub fn is_device_busy(&self) -> bool {
+    fn is_device_busy(&self) -> bool {
         let is_busy = |(device, owner): (&Device, &Owner)| {
             let idle = device::of(*device).idle;
             (0..3).all(|_| owner.borrow_mut().nudge().is_some_and(|time| time > idle))
         };
         self.owners.iter().any(is_busy)
+    }
+
+    /// Gives the devices of this run to a seat. What runs there still is of whoever had them before: the process of that one
+    /// is ended, and with it what it left.
+    fn give_devices(&mut self, seat: &Seat) -> Result<(), Failure> {
+        if self.owners.is_empty() || !self.options.checks.on(Check::Idle) {
+            return Ok(());
+        }
+        let deadline = Instant::now() + LONGEST_WORK_LEFT;
+        if let Some(before) = self.at_the_device.replace(seat.clone()).filter(|before| before != seat) {
+            while self.is_device_busy() {
+                if Instant::now() > deadline {
+                    self.clear(&before);
+                    self.left_running.insert(before);
+                    break;
+                }
+            }
+        }
+        self.check_devices(seat)
+    }
+
+    /// Refuses a seat that did not leave a device when it was another's turn.
+    pub fn check_devices(&self, seat: &Seat) -> Result<(), Failure> {
+        if self.left_running.contains(seat) {
+            let why = "left something running on the device when it was another's turn";
+            return Err(Failure::new(Status::Suspect, why));
+        }
+        Ok(())
     }
 
     /// The memory of a case, on its device.
@@ -198,6 +236,9 @@ impl<'a> Stage<'a> {
         tick: Duration,
         meanwhile: impl FnMut(),
     ) -> Result<T, Stop> {
+        if matches!(ask, Ask::Prepare(_) | Ask::Launch { .. } | Ask::Visit { .. }) {
+            self.give_devices(seat)?;
+        }
         let Some(session) = self.sessions.get_mut(seat) else {
             return Err(Failure::new(Status::Crashed, "the runner is gone").into());
         };
@@ -257,6 +298,7 @@ impl<'a> Stage<'a> {
 
     /// Ends the process of a seat, so that nothing of a failed row lives on.
     pub fn clear(&mut self, seat: &Seat) {
+        self.left_running.remove(seat);
         if let Some(mut session) = self.sessions.remove(seat) {
             let told = session.bye();
             session.end(&mut self.keeper, told);
@@ -286,6 +328,9 @@ impl Drop for Stage<'_> {
         }
     }
 }
+
+/// How long a device may work on for one after another was to have it.
+const LONGEST_WORK_LEFT: Duration = Duration::from_millis(100);
 
 /// How long processes are waited for that were told to stop.
 const LONGEST_STOP: Duration = Duration::from_secs(1);

@@ -140,8 +140,9 @@ impl Strayed {
     }
 }
 
-/// Waits until a process that is not being measured has used no CPU for the length of `rest`.
+/// Waits until a process that is not being measured has used no CPU for the length of `rest`, and a device no more.
 pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<(), Failure> {
+    stage.check_devices(&lane.seat)?;
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
     let deadline = Instant::now() + LONGEST_UNREST;
     let mut before = Usage::of(pid);
@@ -151,7 +152,10 @@ pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<()
         let spent: Duration = now.since(&before).iter().sum();
         // The answer itself may still be on its way out of the process; one that would run, had it a core,
         // uses no time and is not quiet either.
-        if spent < Duration::from_micros(20) && !audit::is_runnable(pid) && !stage.is_device_busy() {
+        if spent < Duration::from_micros(20)
+            && !audit::is_runnable(pid)
+            && !stage.keeps_device_busy(&lane.seat)
+        {
             return Ok(());
         }
         if Instant::now() > deadline {

@@ -12,9 +12,11 @@ use crate::channel::{Broken, Channel};
 use crate::sys::mapping::{Mapping, page_size};
 use crate::sys::tensor::{Input, Output};
 use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Part, Reply, Step};
+use stand_in::StandIn;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -49,13 +51,14 @@ impl Fault {
     }
 }
 
-/// Owns the tensors of a device until the conductor leaves: of `cuda:N`, or of the host's memory in its place.
-pub fn serve(device: &str, is_stand_in: bool) -> ExitCode {
+/// Owns the tensors of a device until the conductor leaves: of `cuda:N`, or of the host's memory in its place, where work
+/// goes on while the lock of a file is held.
+pub fn serve(device: &str, stand_in: Option<PathBuf>) -> ExitCode {
     let ordinal = device.strip_prefix("cuda:").and_then(|number| number.parse().ok());
-    let ended = match ordinal {
-        None => Err(Broken::Breach(format!("`{device}` is no device of this process: write `cuda:0`"))),
-        Some(_) if is_stand_in => converse(stand_in::StandIn::new()),
-        Some(ordinal) => match cuda::Cuda::open(ordinal) {
+    let ended = match (ordinal, stand_in) {
+        (None, _) => Err(Broken::Breach(format!("`{device}` is no device of this process: write `cuda:0`"))),
+        (_, Some(lock)) => converse(StandIn { lock }),
+        (Some(ordinal), None) => match cuda::Cuda::open(ordinal) {
             Ok(driver) => converse(driver),
             Err(why) => refuse(&why.to_string()),
         },

@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 /// A device process, shared by the instances that have tensors there.
 pub type Owner = Rc<RefCell<Process>>;
 
-/// Variable that puts the host's memory in a device's place: for tests where there is none.
+/// Variable that puts the host's memory in a device's place: for tests where there is none. It names a file by whose lock
+/// a runner keeps that device at work.
 const STAND_IN: &str = "ROOFLINE_STAND_IN";
 
 /// What a device process sees of the user's environment; which cards there are, and where the compiler is.
@@ -49,9 +50,9 @@ impl Process {
     pub fn start(keeper: &mut Keeper, program: &Path, device: Device) -> Result<Process, Stop> {
         let (ours, theirs) = UnixStream::pair()?;
         let mut command = vec![program.display().to_string(), "device".to_owned(), device.to_string()];
-        if std::env::var_os(STAND_IN).is_some() {
-            command.push("--stand-in".to_owned());
-        }
+        command.extend(
+            std::env::var(STAND_IN).ok().into_iter().flat_map(|lock| ["--stand-in".to_owned(), lock]),
+        );
         let environment: BTreeMap<String, String> =
             PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
         let start = Start {

@@ -15,7 +15,7 @@ fn owner() -> (Owner<StandIn>, Output<u8>, Output<u8>) {
     let map = |file: &OwnedFd| {
         Output::new(Arc::new(Mapping::new(file, SIZE as usize, true).unwrap()), 0, SIZE as usize)
     };
-    let mut owner = Owner { driver: StandIn::new(), tensors: BTreeMap::new(), next: 0 };
+    let mut owner = Owner { driver: StandIn::default(), tensors: BTreeMap::new(), next: 0 };
     let file = mirror();
     let ours = map(&file);
     let (reply, made) = owner.work(vec![Step::Make { size: SIZE }], vec![file]);

@@ -66,6 +66,23 @@ def near(job):
     return launch
 "#;
 
+/// One that leaves work on the device behind, until its process ends.
+const LEAVER: &str = r#"
+import fcntl
+
+
+@runner.implementation("mine/leaves", operation="add", dtypes=["f32"], devices=["cuda"])
+def leaves(job):
+    launch = far(job)
+    left = open("BUSY")
+
+    def launch_and_leave():
+        launch()
+        fcntl.flock(left, fcntl.LOCK_EX)
+
+    return launch_and_leave
+"#;
+
 fn call(words: &str) -> Outcome {
     let scene = Scene::new();
     scene.write("mine.py", RUNNER);
@@ -74,7 +91,7 @@ fn call(words: &str) -> Outcome {
 
 fn on_the_stand_in(scene: &Scene, words: &str) -> Outcome {
     let mut command = scene.with_store(words);
-    command.env("ROOFLINE_STAND_IN", "1");
+    command.env("ROOFLINE_STAND_IN", scene.write("busy", ""));
     scene.outcome(command)
 }
 
@@ -172,6 +189,22 @@ fn rows_are_measured_there() {
         let row = on_the_stand_in(&scene, &words).exits(0).row("mine/far");
         assert_eq!(row["status"], "ok", "{row}");
         assert!(row["samples"].as_array().is_some_and(|samples| samples.len() > 6), "{row}");
+    }
+}
+
+/// What still runs on a device is of whoever had it last, and no other row's.
+#[test]
+fn work_that_is_left_there_is_its_own_row_s_fault() {
+    let scene = Scene::alone();
+    let lock = scene.write("busy", "").display().to_string();
+    scene.write("mine.py", &[RUNNER, &LEAVER.replace("BUSY", &lock)].concat());
+    for command in ["check", "run --quick"] {
+        let words = format!("{command} {CASE} -i mine/far -i mine/leaves --python mine.py --format jsonl");
+        let outcome = on_the_stand_in(&scene, &words).exits(4);
+        assert_eq!(outcome.row("mine/far")["status"], "ok", "{}", outcome.stdout);
+        let leaves = outcome.row("mine/leaves");
+        assert_eq!(leaves["status"], "suspect", "{leaves}");
+        assert!(leaves["why"].as_str().unwrap().contains("device"), "{leaves}");
     }
 }
 
