@@ -71,6 +71,8 @@ pub enum Command {
     Header,
     /// Print a completion script for a shell
     Completions { shell: clap_complete::Shell },
+    /// Write man pages into a folder, one for each command
+    Man { folder: PathBuf },
     /// Parent of all runner processes; started by roofline itself
     #[command(hide = true)]
     Keeper,
@@ -79,9 +81,9 @@ pub enum Command {
     Device {
         /// `cuda:0`
         device: String,
-        /// Host memory in the device's place, for tests
-        #[arg(long)]
-        stand_in: bool,
+        /// Host memory in the device's place, for tests; work goes on there while somebody holds the lock of this file
+        #[arg(long, value_name = "FILE")]
+        stand_in: Option<PathBuf>,
     },
     /// A built-in runner; started by roofline itself
     #[command(hide = true)]

@@ -14,6 +14,7 @@ pub mod job;
 pub mod kept;
 pub mod list;
 pub mod machine;
+pub mod man;
 pub mod measure;
 pub mod merge;
 pub mod new;

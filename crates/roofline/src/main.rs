@@ -52,6 +52,7 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Completions { shell } => commands::completions::run(shell),
+        Command::Man { folder } => commands::man::run(&folder),
         Command::Keeper => {
             roofline_conductor::keeper::serve().map_err(|error| Problem::own(format!("keeper: {error}")))?;
             Ok(ExitCode::SUCCESS)

@@ -205,6 +205,24 @@ fn completions_know_the_commands() {
 }
 
 #[test]
+fn every_command_has_a_page() {
+    let scene = Scene::new();
+    let folder = scene.path("man1");
+    scene.call(&format!("man {}", folder.display())).exits(0);
+    let page = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    for command in ["run", "check", "ab", "runs-prune", "completions"] {
+        let text = page(&format!("roofline-{command}.1"));
+        assert!(text.contains(".SH NAME") && text.contains(".SH OPTIONS"), "{command}: {text}");
+    }
+    assert!(page("roofline.1").contains("roofline\\-run(1)"), "{}", page("roofline.1"));
+    assert!(!folder.join("roofline-keeper.1").exists(), "what roofline starts itself is nobody's to look up");
+    std::fs::write(scene.path("file"), "").unwrap();
+    scene
+        .call(&format!("man {}", scene.path("file").display()))
+        .complains(1, &["cannot be written", "hint: "]);
+}
+
+#[test]
 fn the_machine_for_people_and_programs() {
     let scene = Scene::alone();
     let text = scene.call("machine --quick").exits(0).stdout;

@@ -198,6 +198,9 @@ fn check_twins(plan: &Plan) -> Result<(), Problem> {
     Ok(())
 }
 
+/// More operations than these are counted, not named.
+const MOST_NAMED: usize = 8;
+
 /// Says which of the two is missing: a case, or an implementation for the cases there are.
 fn nothing_selected(args: &Measure, forms: &BTreeSet<String>, runners: &[RunnerOffers]) -> Problem {
     if forms.is_empty() {
@@ -221,10 +224,13 @@ fn nothing_selected(args: &Measure, forms: &BTreeSet<String>, runners: &[RunnerO
     if others.is_empty() {
         return Problem::nothing(format!("nothing is selected: no such implementation of {forms}"), hint);
     }
-    let others = list(others.into_iter());
-    let why =
-        format!("nothing is selected: `{}` is for {others}, not for {forms}", args.implementation.join(","));
-    Problem::nothing(why, hint)
+    let few = if others.len() > MOST_NAMED {
+        format!("{} operations", others.len())
+    } else {
+        list(others.into_iter())
+    };
+    let named = args.implementation.join(",");
+    Problem::nothing(format!("nothing is selected: `{named}` is for {few}, not for {forms}"), hint)
 }
 
 fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
