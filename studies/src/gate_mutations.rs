@@ -51,12 +51,19 @@ const EITHER: &[&str] = &[
 pub fn meets(saboteur: &Saboteur, record: &Record) -> bool {
     let either = EITHER.contains(&saboteur.implementation.as_str())
         && matches!(record.status, Status::Wrong | Status::Suspect);
-    // On a machine that is taken away clocks say too little, and the row says how much that is.
-    let says_so = |checked: &Checked| checked.check == Check::WallClock && checked.why.contains("can tell");
-    let is_told = saboteur.status == "suspect"
-        && record.status == Status::Ok
-        && record.evidence.checks.iter().any(says_so);
+    let is_told = saboteur.status == "suspect" && is_suspect_or_says_why_not(record);
     record.status.name() == saboteur.status || either || is_told
+}
+
+/// Whether a lie about time has no time. On a machine that is taken away clocks say too little, and the row says how much
+/// that is.
+pub fn is_suspect_or_says_why_not(record: &Record) -> bool {
+    let says_so = |checked: &Checked| checked.check == Check::WallClock && checked.why.contains("can tell");
+    match record.status {
+        Status::Suspect => true,
+        Status::Ok => record.evidence.checks.iter().any(says_so),
+        _ => false,
+    }
 }
 
 /// A saboteur's record under some checks.

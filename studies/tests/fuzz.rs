@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use studies::bench::Bench;
 use studies::gate_mutations::BUDGET;
 
-const SEEDS: Range<u64> = 0..60;
+const SEEDS: Range<u64> = 0..100;
 /// For one seed, on a machine that is busy with other things.
 const LONGEST: Duration = Duration::from_secs(30);
 
