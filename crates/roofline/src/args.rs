@@ -72,7 +72,10 @@ pub enum Command {
     /// Print a completion script for a shell
     Completions { shell: clap_complete::Shell },
     /// Write man pages into a folder, one for each command
-    Man { folder: PathBuf },
+    Man {
+        /// Is made if it is not there
+        folder: PathBuf,
+    },
     /// Parent of all runner processes; started by roofline itself
     #[command(hide = true)]
     Keeper,
