@@ -72,12 +72,16 @@ def by_rows(job: Job):
     return lambda: sparse.csr_array((values, columns, offsets), shape=shape, copy=False) @ x
 
 
-@offer("sparse", "spmv.coo spmm.coo")
 def by_places(job: Job):
     """A product of scipy.sparse.coo_array, which is made of the given arrays at each launch."""
     values, columns, rows, x, y = job.arrays()
     shape = (y.shape[0], x.shape[0])
     return lambda: sparse.coo_array((values, (rows, columns)), shape=shape, copy=False) @ x
+
+
+offer("sparse", "spmv.coo")(by_places)
+# Where the other factor is a matrix, it passes over values that are zero: no NaN of 0·∞.
+offer("sparse", "spmm.coo", requires="finite")(by_places)
 
 
 @offer("sparse", "spmv.csc")

@@ -13,15 +13,31 @@ pub struct Usage {
 
 /// Time that a thread ran, and time that it could have run but had no core.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Times {
-    ran: Duration,
-    waited: Duration,
+pub struct Times {
+    pub ran: Duration,
+    pub waited: Duration,
+}
+
+impl Times {
+    /// As the system writes them.
+    fn parse(schedstat: &str) -> Option<Times> {
+        let mut fields =
+            schedstat.split_whitespace().map(|field| field.parse().ok().map(Duration::from_nanos));
+        Some(Times { ran: fields.next()??, waited: fields.next()?? })
+    }
+
+    pub fn since(self, before: Times) -> Times {
+        Times { ran: self.ran.saturating_sub(before.ran), waited: self.waited.saturating_sub(before.waited) }
+    }
 }
 
 impl Usage {
     pub fn of(pid: i32) -> Usage {
         let of_thread = |task: DirEntry| {
-            Some((task.file_name().to_str()?.parse().ok()?, times(&task.path().join("schedstat"))?))
+            Some((
+                task.file_name().to_str()?.parse().ok()?,
+                Times::parse(&std::fs::read_to_string(task.path().join("schedstat")).ok()?)?,
+            ))
         };
         Usage { threads: tasks(pid).filter_map(of_thread).collect() }
     }
@@ -35,10 +51,7 @@ impl Usage {
     }
 
     fn differences(&self, before: &Usage) -> impl Iterator<Item = Times> {
-        self.threads.iter().map(|(tid, now)| {
-            let then = before.threads.get(tid).copied().unwrap_or_default();
-            Times { ran: now.ran.saturating_sub(then.ran), waited: now.waited.saturating_sub(then.waited) }
-        })
+        self.threads.iter().map(|(tid, now)| now.since(before.threads.get(tid).copied().unwrap_or_default()))
     }
 }
 
@@ -47,33 +60,25 @@ fn tasks(pid: i32) -> impl Iterator<Item = DirEntry> {
     std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten()
 }
 
-fn times(schedstat: &std::path::Path) -> Option<Times> {
-    let text = std::fs::read_to_string(schedstat).ok()?;
-    let mut fields = text.split_whitespace().map(|field| field.parse().ok().map(Duration::from_nanos));
-    Some(Times { ran: fields.next()??, waited: fields.next()?? })
-}
-
-/// The system's account of how long a thread could have run and had no core, kept open to be read often.
+/// The system's account of one thread, kept open to be read often.
 #[derive(Debug)]
-pub struct Waiting(Option<File>);
+pub struct Account(Option<File>);
 
-impl Waiting {
+impl Account {
     /// Of the first thread of a process.
-    pub fn of(pid: i32) -> Waiting {
-        Waiting(File::open(format!("/proc/{pid}/schedstat")).ok())
+    pub fn of(pid: i32) -> Account {
+        Account(File::open(format!("/proc/{pid}/schedstat")).ok())
     }
 
-    pub fn of_this_thread() -> Waiting {
-        Waiting(File::open("/proc/thread-self/schedstat").ok())
+    pub fn of_this_thread() -> Account {
+        Account(File::open("/proc/thread-self/schedstat").ok())
     }
 
     /// All of it so far; nothing where the system does not say.
-    pub fn read(&self) -> Duration {
+    pub fn read(&self) -> Times {
         let mut text = [0; 96];
         let length = self.0.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()).unwrap_or(0);
-        let text = std::str::from_utf8(&text[..length]).unwrap_or_default();
-        let waited = text.split_whitespace().nth(1).and_then(|field| field.parse().ok());
-        waited.map_or(Duration::ZERO, Duration::from_nanos)
+        std::str::from_utf8(&text[..length]).ok().and_then(Times::parse).unwrap_or_default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A conversation with one runner process: questions with deadlines, and a reason for every end.
 
-use crate::audit::{self, Waiting};
+use crate::audit::{self, Account};
 use crate::channel::{Channel, ReceiveError};
 use crate::failure::{Failure, Stop};
 use crate::isolation::{Isolation, Sandbox};
@@ -54,7 +54,7 @@ pub struct Session {
     limits: Limits,
     log: Log,
     /// How long its first thread has waited for a core.
-    pub waiting: Waiting,
+    pub account: Account,
 }
 
 impl Session {
@@ -111,7 +111,7 @@ impl Session {
             next: 1,
             limits,
             log: Log::follow(reader),
-            waiting: Waiting::of(pid),
+            account: Account::of(pid),
         };
         if let (Sandbox::Required, Some(weakness)) = (sandbox, session.isolation.weakness()) {
             let why = format!("cannot be isolated in full, as `--sandbox required` demands: {weakness}");

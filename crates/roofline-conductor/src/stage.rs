@@ -1,6 +1,6 @@
 //! What all rows of a run share: the keeper, the runner processes, the options, the secrets.
 
-use crate::audit::{self, Waiting};
+use crate::audit::{self, Account, Times};
 use crate::checks::{Check, Checks};
 use crate::clocks::Habits;
 use crate::device::{self, Owner, Process};
@@ -95,7 +95,7 @@ pub struct Stage<'a> {
     /// Who was last asked to use a device, and those who have left something running there when another's turn came.
     at_the_device: Option<Seat>,
     left_running: BTreeSet<Seat>,
-    waiting: Waiting,
+    account: Account,
 }
 
 impl<'a> Stage<'a> {
@@ -109,7 +109,7 @@ impl<'a> Stage<'a> {
             owners: BTreeMap::new(),
             at_the_device: None,
             left_running: BTreeSet::new(),
-            waiting: Waiting::of_this_thread(),
+            account: Account::of_this_thread(),
         })
     }
 
@@ -245,10 +245,10 @@ impl<'a> Stage<'a> {
         session.ask_while(&mut self.keeper, ask, fds, patience, tick, meanwhile)
     }
 
-    /// Time that the first thread of a seat's process, and that this thread, have waited for a core so far.
-    pub fn waiting(&self, seat: &Seat) -> [Duration; 2] {
-        let runner = self.session(seat).map_or(Duration::ZERO, |session| session.waiting.read());
-        [runner, self.waiting.read()]
+    /// What the first thread of a seat's process, and what this thread, have run and waited for a core so far.
+    pub fn accounts(&self, seat: &Seat) -> [Times; 2] {
+        let runner = self.session(seat).map(|session| session.account.read());
+        [runner.unwrap_or_default(), self.account.read()]
     }
 
     /// CPU clocks of all processes but that of `seat`, in the order of seats.

@@ -42,10 +42,11 @@ pub struct Seen {
     /// What copying a fresh output took a sample, as the runner says.
     pub copy: Option<Seconds>,
     pub wall: Duration,
-    /// From before its CPU clock was read for the first time until after the second: whatever stops the conductor
+    /// From before its CPU clocks were read for the first time until after the second: whatever stops the conductor
     /// in between, a process has no more CPU time than this on each core.
     pub span: Duration,
-    /// CPU time of all threads that the process has had.
+    /// CPU time of all threads that the process has had, less what the first has on its account beyond the span:
+    /// virtual machines now and then count a stretch twice.
     pub cpu: Duration,
     /// Time that the first thread of the runner waited for a core, and that it or the conductor did.
     pub delayed: Duration,
@@ -162,21 +163,22 @@ pub fn converse(
     let patience = stage.options.limits.patience * shape.launches().clamp(1, 10);
     let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
     let others = stage.clocks_of_others(&lane.seat);
-    let waiting = stage.waiting(&lane.seat);
     let before = Instant::now();
+    let accounts = stage.accounts(&lane.seat);
     let cpu = cpu_time(pid);
     let at = Instant::now();
     let visited: Visited = stage.ask_while(&lane.seat, shape.ask(), &[], patience, tick, beside)?;
     let wall = at.elapsed();
     let cpu = cpu_time(pid).zip(cpu).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
+    let [first, own] = stage.accounts(&lane.seat);
+    let (first, own) = (first.since(accounts[0]), own.since(accounts[1]));
     let span = before.elapsed();
-    let [delayed, held_up] = stage.waiting(&lane.seat);
-    let (delayed, held_up) = (delayed.saturating_sub(waiting[0]), held_up.saturating_sub(waiting[1]));
+    let cpu = spent(cpu, first.ran, span);
     timing::check_float_mode(stage, visited.float_mode_changed)?;
     lane.gate.visits = lane.gate.visits.saturating_add(1);
     lane.took(shape.launches(), wall);
     let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
-    let waited = delayed + held_up;
+    let (delayed, waited) = (first.waited, first.waited + own.waited);
     let disturbed_by = stage.moved(&lane.seat, &others, UNREST.max(wall / 50));
     Ok(Seen {
         shape,
@@ -191,6 +193,11 @@ pub fn converse(
         others,
         disturbed_by,
     })
+}
+
+/// CPU time of a process without what its first thread has beyond the time that passed, in which no thread can run.
+fn spent(cpu: Duration, first: Duration, span: Duration) -> Duration {
+    cpu.saturating_sub(first.saturating_sub(span))
 }
 
 /// Whether a visit of this length is judged: by lot, as often as the time allows.
@@ -266,4 +273,21 @@ fn is_wrong_alone(
 
 fn is_wrong(outcome: &Result<Option<Judgement>, Failure>) -> bool {
     outcome.as_ref().map_or(true, |judgement| judgement.as_ref().is_some_and(|found| found.failed > 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_no_thread_can_have_run_is_not_counted() {
+        let ms = Duration::from_millis;
+        assert_eq!(spent(ms(3), ms(3), ms(4)), ms(3));
+        // As virtual machines count now and then: one thread, 4 ms in 3.
+        assert_eq!(spent(ms(4), ms(4), ms(3)), ms(3));
+        // A second thread is counted whatever the first one's account says.
+        assert_eq!(spent(ms(6), ms(3), ms(3)), ms(6));
+        assert_eq!(spent(ms(7), ms(4), ms(3)), ms(6));
+        assert_eq!(spent(ms(5), Duration::ZERO, ms(3)), ms(5), "where the system has no account");
+    }
 }
