@@ -7,6 +7,7 @@
 mod arrows;
 mod circles;
 mod documents;
+mod locks;
 mod rust_text;
 mod sources;
 mod tree;
@@ -64,6 +65,11 @@ const RULES: &[Rule] = &[
         name: "toml",
         about: "TOML files parse; a runner has a name and a command",
         problems: sources::broken_toml,
+    },
+    Rule {
+        name: "locks",
+        about: "lock files outside the workspace know what our crates need",
+        problems: locks::problems,
     },
     Rule {
         name: "links",
