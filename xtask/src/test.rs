@@ -3,12 +3,16 @@
 //! It begins with what `cargo xtask check` holds the sources to. Setting up and building end the task when they
 //! fail; test runners all run, so that one failing test hides no other.
 
+mod again;
+mod tally;
+
 use crate::check;
 use crate::generate;
 use crate::peers;
 use crate::step::{self, Failure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use tally::Tally;
 
 /// What Python runners under test need, and what our statistics are held to.
 const PYTHON_PACKAGES: [(&str, &str); 2] = [("numpy", "2.4.6"), ("scipy", "1.17.1")];
@@ -16,16 +20,6 @@ const PYTHON_PACKAGES: [(&str, &str); 2] = [("numpy", "2.4.6"), ("scipy", "1.17.
 const CUDA_COMPILER: &str = "nvidia-cuda-nvrtc==13.2.86";
 /// The oldest Python that these packages accept.
 const OLDEST_PYTHON: (u32, u32) = (3, 11);
-
-/// Counts over all test runners.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Tally {
-    passed: u64,
-    failed: u64,
-    skipped: u64,
-    /// What tests that passed say they have left out.
-    left_out: Vec<String>,
-}
 
 pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
     let root = step::workspace_root();
@@ -45,6 +39,7 @@ pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
     if tally.skipped > 0 {
         println!("{} skipped", tally.skipped);
     }
+    tally.fallen.iter().for_each(|name| println!("{}", again::told(name)));
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(code)
 }
@@ -189,10 +184,12 @@ fn build_c_example(root: &Path) -> Result<(), Failure> {
 }
 
 fn cargo_test(root: &Path, python: &Path, tally: &mut Tally) -> Result<(), Failure> {
-    let mut command = step::cargo(root);
-    command.args(["test", "--workspace", "--no-fail-fast"]).env("ROOFLINE_PYTHON", python);
-    let hint = "run one test alone with `cargo test -p CRATE NAME`";
-    step::watch("cargo test", &mut command, hint, |line| tally.add_cargo(line))
+    again::those_that_fall(tally, |more, tally| {
+        let mut command = step::cargo(root);
+        command.args(["test", "--workspace", "--no-fail-fast"]).args(more).env("ROOFLINE_PYTHON", python);
+        let hint = "run one test alone with `cargo test -p CRATE NAME`";
+        step::watch("cargo test", &mut command, hint, |line| tally.add_cargo(line))
+    })
 }
 
 /// Folders of runners that have Python tests.
@@ -243,82 +240,4 @@ fn install(root: &Path, step_name: &str, package: &str) -> Result<(), Failure> {
     let install = ["install", "-y", "--no-install-recommends", package];
     // Package lists of a fresh machine are often empty or old.
     apt(&install).or_else(|_| apt(&["update"]).and_then(|()| apt(&install)))
-}
-
-impl Tally {
-    /// `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`, and
-    /// `skipped: no torch` of a test that passes without what it needs.
-    fn add_cargo(&mut self, line: &str) {
-        // A test that says so may stand in the middle of its line.
-        let said = line.rsplit(" ... ").next().unwrap_or(line);
-        if said.starts_with("skipped: ") {
-            self.skipped += 1;
-            self.left_out.push(said.to_owned());
-        }
-        let Some(result) = line.trim().strip_prefix("test result: ") else { return };
-        let counts = result.split_once(". ").map_or("", |(_, counts)| counts);
-        for count in counts.split("; ") {
-            let Some((number, what)) = count.split_once(' ') else { continue };
-            let number: u64 = number.parse().unwrap_or(0);
-            match what {
-                "passed" => self.passed += number,
-                "failed" => self.failed += number,
-                "ignored" => self.skipped += number,
-                _ => {}
-            }
-        }
-    }
-
-    /// `Ran 12 tests in 0.3s`, then `OK`, `OK (skipped=1)` or `FAILED (failures=1, errors=2, skipped=1)`.
-    fn add_unittest(&mut self, line: &str) {
-        let line = line.trim();
-        if let Some(rest) = line.strip_prefix("Ran ") {
-            self.passed += rest.split(' ').next().and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
-        } else if line.starts_with("FAILED (") || line.starts_with("OK (") {
-            let counts = line.split_once('(').map_or("", |(_, counts)| counts).trim_end_matches(')');
-            for (what, number) in counts.split(", ").filter_map(|count| count.split_once('=')) {
-                let number: u64 = number.parse().unwrap_or(0);
-                match what {
-                    "failures" | "errors" | "unexpected successes" => self.failed += number,
-                    "skipped" => self.skipped += number,
-                    _ => continue,
-                }
-                self.passed = self.passed.saturating_sub(number);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_of_both_runners_add_up() {
-        let mut tally = Tally::default();
-        for line in [
-            "running 3 tests",
-            "skipped: no MKL; a page says where it comes from",
-            "test peers::torch ... skipped: no torch",
-            "test that_lines_with_skipped: are_counted ... ok",
-            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s",
-            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.01s",
-        ] {
-            tally.add_cargo(line);
-        }
-        let said = ["skipped: no MKL; a page says where it comes from", "skipped: no torch"];
-        assert_eq!(
-            tally,
-            Tally { passed: 15, failed: 2, skipped: 3, left_out: said.map(str::to_owned).to_vec() }
-        );
-        tally.left_out.clear();
-        for line in ["Ran 10 tests in 0.300s", "", "FAILED (failures=1, errors=2, skipped=1)"] {
-            tally.add_unittest(line);
-        }
-        assert_eq!(tally, Tally { passed: 21, failed: 5, skipped: 4, left_out: Vec::new() });
-        for line in ["Ran 2 tests in 0.300s", "", "OK (skipped=1)", "Ran 1 test in 0.0s", "OK"] {
-            tally.add_unittest(line);
-        }
-        assert_eq!(tally, Tally { passed: 23, failed: 5, skipped: 5, left_out: Vec::new() });
-    }
 }
