@@ -48,6 +48,8 @@ pub struct Lane {
     pub speed: Option<Duration>,
     /// How its visits are asked for.
     pub course: Option<Course>,
+    /// How many times as many launches a sample of the hub has in its pairs: more than one beside who is far slower.
+    pub hub_launches: u32,
     /// Values of its sets against the hub, and what its visits told besides.
     pub to_hub: Vec<f64>,
     pub account: Account,
@@ -99,6 +101,7 @@ impl Lane {
             missed: BTreeSet::new(),
             speed: None,
             course: None,
+            hub_launches: 1,
             to_hub: Vec::new(),
             account: Account::default(),
             restarts: 0,

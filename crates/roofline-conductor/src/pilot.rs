@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 const VISIT: Duration = Duration::from_micros(200);
 /// A sample lasts at least this long: the clock's cost is then below a hundredth of it.
 const SAMPLE: Duration = Duration::from_micros(20);
+/// What a sample of a row may last where its limit, far quicker, would need more launches.
+const LONGEST_SAMPLE: Duration = Duration::from_millis(10);
 const MOST_SAMPLES: u32 = 10;
 /// The same where each launch is a sample: ten of a few hundred nanoseconds are too little for clocks to tell of.
 const MOST_ALONE: u32 = 64;
@@ -91,6 +93,7 @@ pub fn fly(
     }
     let timer = timer();
     let hub_speed = lanes[hub].speed.unwrap_or_default();
+    let hub_is_probe = lanes[hub].is_probe();
     let hub_is_fresh = lanes[hub].evidence.output == OutputMode::Fresh;
     let place = format!("{}, pilot", instance.case);
     let hub_chills = chills(stage, &mut lanes[hub], instance, hub_speed, &place)?;
@@ -102,6 +105,8 @@ pub fn fly(
         let mut course = course(stage.options, &instance.case, quicker, slower, timer, named.is_some());
         if is_fresh && device::of(instance.case.device).works_in_process {
             course = alone(course, slower);
+        } else if hub_is_probe {
+            (course, lane.hub_launches) = apart(course, speed);
         }
         // More would find in the caches what the first of them have left there.
         if let Some(most) = instance.cold_batch() {
@@ -261,6 +266,14 @@ fn course(
 fn alone(course: Course, slower: Duration) -> Course {
     let most = batch_for(VISIT, slower).clamp(MOST_SAMPLES, MOST_ALONE);
     Course { samples: (course.samples * course.batch).min(most), batch: 1, ..course }
+}
+
+/// The same for a row beside its limit, with samples that do not last too long, and how many times as many launches the
+/// limit has in one of its own. Probes are the house's: they need not be asked as the row is, and of hundreds of launches
+/// of a row that is hundreds of times slower a run would take minutes.
+fn apart(course: Course, row: Duration) -> (Course, u32) {
+    let batch = course.batch.min(batch_for(LONGEST_SAMPLE, row));
+    (Course { batch, ..course }, course.batch.div_ceil(batch))
 }
 
 /// The limiting probe, added to the lanes: the slower of the two families' fastest members.

@@ -423,16 +423,18 @@ impl<'p> Contest<'p> {
         is_counted: bool,
     ) -> Result<bool, Stop> {
         let place = self.place();
+        let hub_launches = if index == row { 1 } else { self.lanes[row].hub_launches };
         let lane = &mut self.lanes[index];
         let is_audited = !lane.is_probe() && !self.now[index].is_audited;
         if lane.speed.is_some_and(|speed| speed > LONG) {
             memo::renew(stage, instance);
         }
         let case = &self.planned.case;
+        let asked = Shape { batch: shape.batch * hub_launches, ..shape };
         let seen = lane.attempt(stage, &place, |lane, stage| {
             let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
             let before = is_audited.then(|| Usage::of(pid));
-            let seen = visit::take(stage, lane, instance, shape)?;
+            let seen = visit::take(stage, lane, instance, asked)?;
             if let Some(before) = before {
                 timing::audit(stage, lane, case, &before, &seen)?;
             }
@@ -471,9 +473,9 @@ impl<'p> Contest<'p> {
             return Ok(true);
         }
         let Seen { at, claimed, .. } = seen;
-        let value = quantile(&claimed, 0.1).map_or(f64::NAN, |time| time / f64::from(shape.batch));
+        let value = quantile(&claimed, 0.1).map_or(f64::NAN, |time| time / f64::from(asked.batch));
         self.log.push(Visit { lane: index, shape, at, value });
-        found.samples.extend(samples(self.sets, found.visits - 1, shape.batch, claimed));
+        found.samples.extend(samples(self.sets, found.visits - 1, asked.batch, claimed));
         Ok(true)
     }
 

@@ -63,6 +63,10 @@ fn a_course_follows_from_the_launches_of_both_sides() {
     assert_eq!((uneven.kind, uneven.samples, uneven.warmup), (Kind::Short, 1, 1), "warm beside a slow one");
     let far = course(case, [10_000, 50_000_000], 2, false);
     assert_eq!(far.warmup, 0, "a warm launch of it only keeps neighbours apart");
+    let (row, times) = apart(course(case, [50, 5_000_000], 2, false), Duration::from_millis(5));
+    assert_eq!((row.batch, row.samples, times), (2, 1, 201), "401 launches of it would take two seconds");
+    assert_eq!(apart(short, Duration::from_micros(11)), (short, 1));
+    assert_eq!(apart(course(case, [50, 50_000_000], 2, false), Duration::from_millis(50)).1, 401);
     let long = course(case, [2_000_000, 3_000_000], 2, false);
     assert_eq!((long.kind, long.batch, long.samples, long.warmup), (Kind::Long, 1, 1, 0));
     let cold = course(&format!("{case}/cache=cold"), [500, 500], 2, false);
