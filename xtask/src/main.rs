@@ -8,6 +8,7 @@
 mod check;
 mod generate;
 mod gpu;
+mod package;
 mod peers;
 mod step;
 mod study;
@@ -31,6 +32,11 @@ const VERBS: &[Verb] = &[
         name: "gpu",
         about: "build what a machine with a GPU and no Rust needs, under `target/gpu`, for `studies/gpu/run.sh` there",
         run: gpu::run,
+    },
+    Verb {
+        name: "package",
+        about: "make a wheel and an archive of the program, for Linux of any age, under `target/dist`",
+        run: package::run,
     },
     Verb {
         name: "peers",

@@ -50,6 +50,11 @@ impl Usage {
         spent
     }
 
+    /// Time that any of its threads could have run since `before` and had no core.
+    pub fn waited_since(&self, before: &Usage) -> Duration {
+        self.differences(before).map(|times| times.waited).sum()
+    }
+
     fn differences(&self, before: &Usage) -> impl Iterator<Item = Times> {
         self.threads.iter().map(|(tid, now)| now.since(before.threads.get(tid).copied().unwrap_or_default()))
     }

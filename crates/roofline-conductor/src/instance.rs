@@ -358,6 +358,13 @@ impl Instance {
         self.inputs.iter().enumerate().filter(may_change).map(|(number, _)| number).collect()
     }
 
+    /// Those of them that may change while a launch reads them.
+    pub fn changeable_in_use(&self) -> Vec<usize> {
+        let mut changeable = self.changeable();
+        changeable.retain(|tensor| !self.inputs[*tensor].tensor.sorted_by);
+        changeable
+    }
+
     /// Whether preparation may read inputs, so that other contents need another.
     pub fn has_constants(&self) -> bool {
         self.inputs.iter().any(|placed| placed.tensor.role == Role::Constant)

@@ -34,7 +34,7 @@ const ALPHA: f64 = 2e-3;
 const ALPHA_OF_MEAN: f64 = 5e-4;
 
 /// One pair: ln(time with new values / time with the same values). `None` if the conductor had no core of
-/// its own at the time, and so wrote nothing.
+/// its own at the time, or no input may change meanwhile, and so nothing was written.
 pub fn pair(
     stage: &mut Stage,
     lane: &mut Lane,
@@ -58,7 +58,7 @@ fn rewritten(
     shape: Shape,
     is_new: bool,
 ) -> Result<Option<f64>, Stop> {
-    let units = units(instance, &mut stage.draws);
+    let units = units(instance, &instance.changeable_in_use(), &mut stage.draws);
     let mut bits = stage.draws.bits() | 1;
     let marks = Marks::set(stage, instance, lane.gate.visits);
     pilot::flush_if_cold(instance);
@@ -82,12 +82,12 @@ fn rewritten(
     let seen = visit::settle(stage, lane, instance, seen, &marks, asked)?;
     let by_cpu = device::of(instance.case.device).works_in_process;
     let time = if by_cpu { seen.cpu.as_secs_f64() } else { seen.claimed_total() };
-    Ok(Some(time).filter(|_| passes > 0))
+    Ok(Some(time).filter(|_| passes > 0 && !units.is_empty()))
 }
 
 /// Gives every unit a new value, once, while nobody is reading it.
 pub fn renew(stage: &mut Stage, instance: &mut Instance) {
-    for (tensor, element) in units(instance, &mut stage.draws) {
+    for (tensor, element) in units(instance, &instance.changeable(), &mut stage.draws) {
         let bits = stage.draws.bits();
         // Orders and offsets have none of their own.
         match instance.input_tensor(tensor).renewed(bits) {
@@ -97,11 +97,11 @@ pub fn renew(stage: &mut Stage, instance: &mut Instance) {
     }
 }
 
-/// One element of each independent unit, at a drawn place in it: tensor and element.
-fn units(instance: &Instance, draws: &mut Draws) -> Vec<(usize, usize)> {
+/// One element of each independent unit of some inputs, at a drawn place in it: tensor and element.
+fn units(instance: &Instance, inputs: &[usize], draws: &mut Draws) -> Vec<(usize, usize)> {
     let problem = instance.problem(Fill::Uniform);
     let mut units = Vec::new();
-    for tensor in instance.changeable() {
+    for &tensor in inputs {
         let (elements, cols) =
             (instance.input_tensor(tensor).elements(), instance.input_tensor(tensor).row());
         let rows = elements / cols;
@@ -193,7 +193,7 @@ mod tests {
         ] {
             let case = id.parse().unwrap();
             let instance = Instance::new(&case, Placement::FlushStart, &mut Draws::new(1, 1)).unwrap();
-            let units = units(&instance, &mut Draws::new(2, 2));
+            let units = units(&instance, &instance.changeable(), &mut Draws::new(2, 2));
             let reached: BTreeSet<usize> = units
                 .iter()
                 .flat_map(|(tensor, element)| {

@@ -19,12 +19,18 @@ pub fn note(case: &Case, lane: &mut Lane) {
     for check in lane.missed.clone() {
         lane.weaker(check, "takes over a second a launch: it sat out a part of the gate");
     }
-    let may_change = (case.operation.tensors)(case)
-        .iter()
-        .any(|tensor| tensor.role == Role::Input && tensor.elements() > 0);
-    if !may_change {
+    let tensors = (case.operation.tensors)(case);
+    let changeable = || tensors.iter().filter(|tensor| tensor.role == Role::Input && tensor.elements() > 0);
+    if changeable().next().is_none() {
         for check in [Check::ChangedInputs, Check::Memos] {
             lane.not_applicable(check, "the case has no input that may change");
+        }
+    } else if changeable().all(|tensor| tensor.sorted_by) {
+        for check in [Check::Memos, Check::WatchedBatch] {
+            lane.weaker(
+                check,
+                "kernels sort by its inputs, which stay the same while a launch may read them",
+            );
         }
     }
     if case.device != Device::Cpu {
@@ -57,6 +63,9 @@ mod tests {
         assert_eq!(of(Check::LateWrites, &[]), Standing::Held);
         assert_eq!(of(Check::LateWrites, &[Check::LateWrites]), Standing::Weaker);
         assert_eq!(of(Check::ChangedInputs, &[]), Standing::Held);
+        assert_eq!(of(Check::Memos, &[]), Standing::Held);
+        let sorted = |check| standing("top-k/f32/rows=4,cols=8,top=2", "mine/fast", check, &[]);
+        assert_eq!((sorted(Check::ChangedInputs), sorted(Check::Memos)), (Standing::Held, Standing::Weaker));
         let everywhere = format!("{CASE}/threads={}", machine::threads_online().unwrap());
         assert_eq!(standing(&everywhere, "mine/fast", Check::Threads, &[]), Standing::NotApplicable);
         let device = format!("{CASE}/device=cuda:0");

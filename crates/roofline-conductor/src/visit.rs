@@ -3,6 +3,7 @@
 //! No visit vouches for another: whatever a runner can tell apart, every visit has its [marks](crate::marks),
 //! is timed by the conductor and by the process's CPU clock, and may be judged when its answer is there.
 
+use crate::audit::Usage;
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
@@ -48,7 +49,7 @@ pub struct Seen {
     /// CPU time of all threads that the process has had, less what the first has on its account beyond the span:
     /// virtual machines now and then count a stretch twice.
     pub cpu: Duration,
-    /// Time that the first thread of the runner waited for a core, and that it or the conductor did.
+    /// Time that the first thread of the runner waited for a core, and that any of its threads or the conductor did.
     pub delayed: Duration,
     pub waited: Duration,
     /// CPU clocks of the other processes when it began.
@@ -163,6 +164,9 @@ pub fn converse(
     let patience = stage.options.limits.patience * shape.launches().clamp(1, 10);
     let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
     let others = stage.clocks_of_others(&lane.seat);
+    // Of one thread the accounts below say all.
+    let usage = || (lane.seat.threads > 1).then(|| Usage::of(pid));
+    let used = usage();
     let before = Instant::now();
     let accounts = stage.accounts(&lane.seat);
     let cpu = cpu_time(pid);
@@ -173,12 +177,13 @@ pub fn converse(
     let [first, own] = stage.accounts(&lane.seat);
     let (first, own) = (first.since(accounts[0]), own.since(accounts[1]));
     let span = before.elapsed();
+    let pool = usage().zip(used).map_or(Duration::ZERO, |(now, then)| now.waited_since(&then));
     let cpu = spent(cpu, first.ran, span);
     timing::check_float_mode(stage, visited.float_mode_changed)?;
     lane.gate.visits = lane.gate.visits.saturating_add(1);
     lane.took(shape.launches(), wall);
     let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
-    let (delayed, waited) = (first.waited, first.waited + own.waited);
+    let (delayed, waited) = (first.waited, first.waited.max(pool) + own.waited);
     let disturbed_by = stage.moved(&lane.seat, &others, UNREST.max(wall / 50));
     Ok(Seen {
         shape,

@@ -99,7 +99,7 @@ impl Watch {
         patience: Option<Duration>,
         others: &[Watch],
     ) -> Result<Option<Watch>, Stop> {
-        let changeable = instance.changeable();
+        let changeable = instance.changeable_in_use();
         if changeable.is_empty() {
             return Ok(None);
         }

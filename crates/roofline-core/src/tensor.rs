@@ -90,6 +90,9 @@ pub struct Tensor {
     pub starts_as: Option<&'static str>,
     /// Elements that a launch reads, or writes, where these are not all.
     pub read: Option<usize>,
+    /// Whether honest kernels read an element twice and go wrong beyond their memory if it changes in between: those that
+    /// count first and place then, or sort by it. Such an input never changes while a launch may be reading it.
+    pub sorted_by: bool,
 }
 
 impl Tensor {
@@ -109,6 +112,7 @@ impl Tensor {
             rises: false,
             starts_as: None,
             read: None,
+            sorted_by: false,
         }
     }
 
@@ -179,6 +183,11 @@ impl Tensor {
     /// A launch writes so many of its elements, if it has more: the others stay what they are.
     pub fn written_in_part(self, elements: usize) -> Tensor {
         self.read_in_part(elements)
+    }
+
+    /// Kernels sort by it.
+    pub fn sorted_by(self) -> Tensor {
+        Tensor { sorted_by: true, ..self }
     }
 
     pub fn elements(&self) -> usize {

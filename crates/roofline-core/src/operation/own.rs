@@ -218,6 +218,8 @@ impl Own {
             let dtype = declared.dtype.unwrap_or(usual);
             let tensor =
                 Tensor { role: declared.role, ..Tensor::input(&declared.name, dtype, &shape) }.step(step);
+            // Nobody says what becomes of whole numbers: what they are indices of may be counted first.
+            let tensor = if dtype.format().is_none() { tensor.sorted_by() } else { tensor };
             match declared.within {
                 Some((low, high)) => tensor.holding(Content::Within { low, high }),
                 None => tensor.limit(declared.limit.unwrap_or(usual_limit)),

@@ -46,7 +46,7 @@ pub const OPERATION: Operation = Operation {
     tensors: |case| {
         let (rows, cols) = (case.axis("rows"), case.axis("cols"));
         vec![
-            Tensor::input("x", case.dtype(), &[rows, cols]).whole().rising(16.0),
+            Tensor::input("x", case.dtype(), &[rows, cols]).whole().rising(16.0).sorted_by(),
             Tensor::output("s", F32, &[1]),
         ]
     },

@@ -33,7 +33,7 @@ pub const OPERATION: Operation = Operation {
         let (rows, nnz) = (case.axis("rows"), case.axis("nnz"));
         let row_of = Tensor::input("row-of", I32, &[nnz]);
         vec![
-            row_of.holding(part(case, Part::Rows, rows, 1)),
+            row_of.holding(part(case, Part::Rows, rows, 1)).sorted_by(),
             Tensor::output("offsets", I32, &[rows.saturating_add(1)]),
             Tensor::output("order", I32, &[nnz]),
         ]

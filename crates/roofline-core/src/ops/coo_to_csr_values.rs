@@ -38,7 +38,7 @@ pub const OPERATION: Operation = Operation {
         let (rows, nnz) = (case.axis("rows"), case.axis("nnz"));
         let [sorted, other, other_out] = names(case);
         vec![
-            Tensor::input(sorted, I32, &[nnz]).holding(part(case, Part::Rows, rows, 1)),
+            Tensor::input(sorted, I32, &[nnz]).holding(part(case, Part::Rows, rows, 1)).sorted_by(),
             Tensor::input(other, I32, &[nnz]).holding(Content::Indices { below: OTHERS, none: None }),
             Tensor::input("values", case.dtype(), &[nnz]),
             Tensor::output("offsets", I32, &[rows.saturating_add(1)]),

@@ -30,7 +30,7 @@ pub const OPERATION: Operation = Operation {
         let experts_of = Content::Indices { below: experts as u64, none: None };
         vec![
             Tensor::input("x", case.dtype(), &[rows, cols]),
-            Tensor::input("at", I32, &[rows, top]).holding(experts_of),
+            Tensor::input("at", I32, &[rows, top]).holding(experts_of).sorted_by(),
             Tensor::output("y", case.precision.output, &[all, cols]),
             Tensor::output("order", I32, &[all]),
             Tensor::output("offsets", I32, &[experts.saturating_add(1)]),

@@ -27,7 +27,7 @@ pub const OPERATION: Operation = Operation {
     tensors: |case| {
         let [rows, experts, top] = sizes(case);
         vec![
-            Tensor::input("x", case.dtype(), &[rows, experts]).limit(LIMIT).rising(16.0),
+            Tensor::input("x", case.dtype(), &[rows, experts]).limit(LIMIT).rising(16.0).sorted_by(),
             Tensor::output("w", case.precision.output, &[rows, top]),
             Tensor::output("at", Dtype::I32, &[rows, top]),
         ]

@@ -22,7 +22,7 @@ pub const OPERATION: Operation = Operation {
     tensors: |case| {
         let [rows, top, cols] = sizes(case);
         vec![
-            Tensor::input("x", case.dtype(), &[rows, cols]).rising(16.0),
+            Tensor::input("x", case.dtype(), &[rows, cols]).rising(16.0).sorted_by(),
             Tensor::output("y", case.precision.output, &[rows, top]),
             Tensor::output("at", Dtype::I32, &[rows, top]),
         ]

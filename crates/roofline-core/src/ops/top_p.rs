@@ -35,7 +35,7 @@ pub const OPERATION: Operation = Operation {
     tensors: |case| {
         let (rows, cols) = (case.axis("rows"), case.axis("cols"));
         vec![
-            Tensor::input("x", case.dtype(), &[rows, cols]).limit(60.0).rising(16.0),
+            Tensor::input("x", case.dtype(), &[rows, cols]).limit(60.0).rising(16.0).sorted_by(),
             Tensor::input("u", F32, &[rows]).holding(Content::Within { low: 0.0, high: 1.0 }),
             Tensor::output("at", I32, &[rows]),
         ]

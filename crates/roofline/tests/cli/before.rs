@@ -156,3 +156,31 @@ fn answered(line: &str, question: &Question) {
     };
     assert_eq!(is_refusal, line.windows(7).any(|part| part == b"\"error\""));
 }
+
+/// Takes from a store what the migrations after a schema have made.
+const BACK: [(u32, &str); 3] = [
+    (3, ""),
+    (2, "drop table turns; pragma user_version = 2"),
+    (1, "drop table turns; drop index records_by_run; drop index records_by_row; pragma user_version = 1"),
+];
+
+#[test]
+fn a_store_of_every_schema_is_merged_and_once_is_enough() {
+    for (schema, back) in BACK {
+        let scene = Scene::alone();
+        std::fs::copy(fixture("store.db"), scene.path("old.db")).unwrap();
+        let script = "import sqlite3, sys; sqlite3.connect('old.db').executescript(sys.argv[2])";
+        scene.python(script, &[back]).exits(0);
+        let before = std::fs::read(scene.path("old.db")).unwrap();
+        let said = scene.call("merge old.db --store new.db").exits(0).stdout;
+        assert!(said.contains("2 runs and 3 records added, 0 in"), "schema {schema}: {said}");
+        let said = scene.call("merge old.db --store new.db").exits(0).stdout;
+        assert!(said.contains("0 runs and 0 records added, 3 in"), "schema {schema}: {said}");
+        assert_eq!(std::fs::read(scene.path("old.db")).unwrap(), before, "schema {schema}");
+        // And it is itself one that others are merged into.
+        let said = scene.call("merge new.db --store old.db").exits(0).stdout;
+        assert!(said.contains("0 runs and 0 records added, 3 in"), "schema {schema}: {said}");
+        let explained = scene.call(&format!("explain {ROW} --store old.db")).exits(0).stdout;
+        assert!(explained.contains("ok"), "schema {schema}: {explained}");
+    }
+}
