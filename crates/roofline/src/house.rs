@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 macro_rules! house {
     ($($path:literal),* $(,)?) => {
-        &[$(($path, include_str!(concat!("../runners/", $path)))),*]
+        &[$(($path, include_str!(concat!("../../../runners/", $path)))),*]
     };
 }
 

@@ -26,15 +26,15 @@ fn folder(name: &str) -> Option<PathBuf> {
 
 /// Suites that a binary away from the repository has as well: name, path to show, text.
 const BUILT_IN: [(&str, &str, &str); 9] = [
-    ("cpu", "(built in) cpu.toml", include_str!("../suites/cpu.toml")),
-    ("fp8", "(built in) fp8.toml", include_str!("../suites/fp8.toml")),
-    ("layers", "(built in) layers.toml", include_str!("../suites/layers.toml")),
-    ("llm", "(built in) llm.toml", include_str!("../suites/llm.toml")),
-    ("models", "(built in) models.toml", include_str!("../suites/models.toml")),
-    ("peers", "(built in) peers.toml", include_str!("../suites/peers.toml")),
-    ("quick", "(built in) quick.toml", include_str!("../suites/quick.toml")),
-    ("roofs", "(built in) roofs.toml", include_str!("../suites/roofs.toml")),
-    ("tensor", "(built in) tensor.toml", include_str!("../suites/tensor.toml")),
+    ("cpu", "(built in) cpu.toml", include_str!("../../../suites/cpu.toml")),
+    ("fp8", "(built in) fp8.toml", include_str!("../../../suites/fp8.toml")),
+    ("layers", "(built in) layers.toml", include_str!("../../../suites/layers.toml")),
+    ("llm", "(built in) llm.toml", include_str!("../../../suites/llm.toml")),
+    ("models", "(built in) models.toml", include_str!("../../../suites/models.toml")),
+    ("peers", "(built in) peers.toml", include_str!("../../../suites/peers.toml")),
+    ("quick", "(built in) quick.toml", include_str!("../../../suites/quick.toml")),
+    ("roofs", "(built in) roofs.toml", include_str!("../../../suites/roofs.toml")),
+    ("tensor", "(built in) tensor.toml", include_str!("../../../suites/tensor.toml")),
 ];
 
 /// Every suite there is: name and path, sorted.
