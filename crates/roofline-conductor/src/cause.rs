@@ -101,7 +101,7 @@ fn comes_back(
     stage.clear(seat);
     let mut instance = stage.instance_by(case, placement, &mut Draws::new(seed, 2))?;
     instance.fill(fill, seed);
-    let mut scratch = Lane::new(&seat.implementation, &seat.runner, seat.threads, stage.options.seed);
+    let mut scratch = Lane::new(&seat.implementation, &seat.runner, case, stage.options.seed);
     let outcome = scratch.prepare(stage, &instance).and_then(|()| scratch.launch(stage, 1));
     stage.clear(seat);
     match outcome {

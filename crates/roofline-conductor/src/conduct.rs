@@ -135,6 +135,7 @@ impl Run<'_> {
                 break;
             }
             self.stage.clear_all();
+            self.stage.seat_all(contests.iter().flat_map(Contest::seats));
             for contest in &mut contests {
                 self.begin(Step::Set(set), &contest.planned.case)?;
                 if !self.is_out_of_time() {
@@ -196,6 +197,7 @@ impl Run<'_> {
         }
         if lanes.iter().any(Lane::is_live) {
             let stage = &mut self.stage;
+            stage.seat_all(lanes.iter().filter(|lane| lane.is_live()).map(|lane| &lane.seat));
             gate::pass(stage, &planned.case, &mut lanes, &|_| true)?;
             let mut instance = proof::instance(stage, &planned.case, &lanes)?;
             proof::prove_all(stage, &mut lanes, &mut instance, |_| true)?;
@@ -298,7 +300,7 @@ fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec
     let tested = if refused.is_none() { test(stage, case, tested) } else { Tested::default() };
     let refusal = refused.or(tested.broken);
     let lane = |row: &crate::plan::PlannedRow| {
-        let mut lane = Lane::new(&row.implementation, &row.runner, case.threads, stage.options.seed);
+        let mut lane = Lane::new(&row.implementation, &row.runner, case, stage.options.seed);
         lane.definition.clone_from(&tested.definition);
         lane.condition.clone_from(&row.requires);
         if !lane.condition.is_empty() {

@@ -36,7 +36,8 @@ pub fn write(
     instance.fill(fill, seed);
     instance.save(&folder)?;
     let runner = implementation.split('/').next().unwrap_or_default().to_owned();
-    let seat = Seat { runner, implementation: implementation.to_owned(), threads: case.threads };
+    let Case { device, threads, .. } = *case;
+    let seat = Seat { runner, implementation: implementation.to_owned(), device, threads };
     let mut prepare = question(case, &seat, &instance);
     for place in &mut prepare.tensors {
         place.path = Some(folder.join(&place.name).display().to_string());

@@ -84,9 +84,11 @@ pub struct Lane {
 
 impl Lane {
     /// `seed` is the run's; a lane draws its own numbers, whoever is measured beside it.
-    pub fn new(implementation: &str, runner: &str, threads: u32, seed: u64) -> Lane {
+    pub fn new(implementation: &str, runner: &str, case: &Case, seed: u64) -> Lane {
+        let Case { device, threads, .. } = *case;
+        let (runner, own) = (runner.to_owned(), implementation.to_owned());
         Lane {
-            seat: Seat { runner: runner.to_owned(), implementation: implementation.to_owned(), threads },
+            seat: Seat { runner, implementation: own, device, threads },
             own_name: implementation.to_owned(),
             draws: Draws::of(seed, implementation),
             condition: Condition::default(),
@@ -348,7 +350,7 @@ impl Lane {
 pub fn question(case: &Case, seat: &Seat, instance: &Instance) -> Prepare {
     Prepare {
         threads: seat.threads,
-        cores: crate::stage::cores_for(seat.threads).unwrap_or_default(),
+        cores: seat.cores().unwrap_or_default(),
         work: is_limit(&seat.implementation).then(|| (case.operation.work)(case)),
         ..Prepare::of(case, &seat.implementation, instance.places())
     }

@@ -288,10 +288,10 @@ fn find_limit(
         return Ok(None);
     }
     let place = format!("{}, probes", instance.case);
-    let threads = instance.case.threads;
-    let seed = stage.options.seed;
+    let (case, seed) = (&instance.case, stage.options.seed);
     let mut members: Vec<Lane> =
-        probes.iter().map(|row| Lane::new(&row.implementation, &row.runner, threads, seed)).collect();
+        probes.iter().map(|row| Lane::new(&row.implementation, &row.runner, case, seed)).collect();
+    stage.seat_all(members.iter().map(|probe| &probe.seat));
     for probe in &mut members {
         probe.speed = probe.attempt(stage, &place, |probe, stage| try_out(stage, probe, instance))?;
     }

@@ -182,6 +182,16 @@ impl<'p> Contest<'p> {
         (index == self.setting.hub || is_limit) && self.lanes[index].is_live()
     }
 
+    /// Lanes that take part in the next turn.
+    fn order(&self) -> Vec<usize> {
+        (0..self.lanes.len()).filter(|index| self.is_open(*index) || self.is_needed(*index)).collect()
+    }
+
+    /// Whose processes the next turn needs.
+    pub fn seats(&self) -> impl Iterator<Item = &Seat> {
+        self.order().into_iter().map(|index| &self.lanes[index].seat)
+    }
+
     /// Whether no row needs a further turn.
     pub fn is_over(&self) -> bool {
         !self.lanes[self.setting.hub].is_live() || !(0..self.lanes.len()).any(|index| self.is_open(index))
@@ -211,8 +221,7 @@ impl<'p> Contest<'p> {
         let mut instance = proof::instance(stage, &self.planned.case, &self.lanes)?;
         self.now = self.lanes.iter().map(|_| Found::default()).collect();
         self.log.clear();
-        let mut order: Vec<usize> =
-            (0..self.lanes.len()).filter(|index| self.is_open(*index) || self.is_needed(*index)).collect();
+        let mut order = self.order();
         if self.sets % 2 == 1 {
             order.reverse();
         }

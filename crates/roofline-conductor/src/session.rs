@@ -67,6 +67,18 @@ impl Session {
         limits: Limits,
         sandbox: Sandbox,
     ) -> Result<Session, Stop> {
+        Session::spawn(keeper, spec, threads, cores, limits, sandbox)?.introduced(keeper, spec)
+    }
+
+    /// Starts a runner and does not wait for it: it loads what it needs before it is asked.
+    pub fn spawn(
+        keeper: &mut Keeper,
+        spec: &RunnerSpec,
+        threads: u32,
+        cores: &[u32],
+        limits: Limits,
+        sandbox: Sandbox,
+    ) -> Result<Session, Stop> {
         let (ours, theirs) = UnixStream::pair()?;
         let (reader, writer) = io::pipe()?;
         let start = Start {
@@ -117,17 +129,22 @@ impl Session {
             let why = format!("cannot be isolated in full, as `--sandbox required` demands: {weakness}");
             return Err(session.fail(keeper, Failure::new(Status::Refused, why)));
         }
-        session.hello = session.greet(keeper, &spec.name).inspect_err(|_| {
+        Ok(session)
+    }
+
+    /// Asks a runner that was started who it is.
+    pub fn introduced(mut self, keeper: &mut Keeper, spec: &RunnerSpec) -> Result<Session, Stop> {
+        self.hello = self.greet(keeper, &spec.name).inspect_err(|_| {
             // One that refuses to say who it is lives on otherwise.
-            let _ = keeper.kill(pid);
+            let _ = keeper.kill(self.pid);
         })?;
-        if let Err(breach) = spec.may_offer(&session.hello) {
-            let told = session.bye();
-            session.end(keeper, told);
+        if let Err(breach) = spec.may_offer(&self.hello) {
+            let told = self.bye();
+            self.end(keeper, told);
             return Err(Failure::new(Status::Protocol, format!("the runner {breach}")).into());
         }
-        session.names = spec.names(&session.hello);
-        Ok(session)
+        self.names = spec.names(&self.hello);
+        Ok(self)
     }
 
     /// What the runner itself calls an implementation.

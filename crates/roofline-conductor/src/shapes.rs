@@ -98,7 +98,7 @@ mod tests {
     fn a_narrow_condition_is_noted() {
         let case: Case = "softmax/f32/rows=64,cols=1000".parse().unwrap();
         let weaker = |condition: &str| -> Vec<String> {
-            let mut lane = Lane::new("mine/fast", "mine", 1, 1);
+            let mut lane = Lane::new("mine/fast", "mine", &case, 1);
             lane.condition = condition.parse().unwrap();
             note_what_is_weaker(&case, &mut lane);
             let checks = lane.checks().into_iter().filter(|checked| !checked.why.is_empty());

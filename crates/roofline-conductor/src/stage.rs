@@ -76,13 +76,26 @@ impl Options {
     }
 }
 
-/// One runner process per implementation and thread count.
+/// One runner process per implementation, device and thread count.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seat {
     /// Name of the runner that hosts it: two may offer the same implementation.
     pub runner: String,
     pub implementation: String,
+    pub device: Device,
     pub threads: u32,
+}
+
+impl Seat {
+    /// The cores of its process: as many as it has threads, the same for everybody, where those do the work; whoever asks
+    /// a device for it may use them all.
+    pub fn cores(&self) -> Option<Vec<u32>> {
+        if device::of(self.device).works_in_process {
+            cores_for(self.threads)
+        } else {
+            Some(available_cores())
+        }
+    }
 }
 
 pub struct Stage<'a> {
@@ -202,20 +215,42 @@ impl<'a> Stage<'a> {
     /// The process of a seat, started if there is none.
     pub fn seat(&mut self, seat: &Seat) -> Result<&Session, Stop> {
         if !self.sessions.contains_key(seat) {
-            let spec =
-                self.options.runners.iter().find(|spec| spec.name == seat.runner).ok_or_else(|| {
-                    Failure::new(Status::Refused, format!("there is no runner `{}`", seat.runner))
-                })?;
-            let cores = cores_for(seat.threads).ok_or_else(|| {
-                let why = format!("{} threads on {} cores", seat.threads, available_cores().len());
-                Failure::new(Status::Refused, why)
-            })?;
-            let Options { limits, checks, sandbox, .. } = *self.options;
-            let sandbox = if checks.on(Check::Sandbox) { sandbox } else { Sandbox::Off };
-            let session = Session::start(&mut self.keeper, spec, seat.threads, &cores, limits, sandbox)?;
+            let (started, spec) = self.spawn(seat)?;
+            let session = started.introduced(&mut self.keeper, spec)?;
             self.sessions.insert(seat.clone(), session);
         }
         Ok(&self.sessions[seat])
+    }
+
+    /// Starts the processes of many seats at a device side by side: a library may take seconds to load. Those that work in
+    /// their process have the same cores, on which they would only wait for each other. Whoever fails says so when it is its turn.
+    pub fn seat_all<'s>(&mut self, seats: impl IntoIterator<Item = &'s Seat>) {
+        let mut started = BTreeMap::new();
+        for seat in seats {
+            let is_wanted = !device::of(seat.device).works_in_process && !self.sessions.contains_key(seat);
+            if is_wanted && !started.contains_key(seat) {
+                started.extend(self.spawn(seat).ok().map(|process| (seat.clone(), process)));
+            }
+        }
+        for (seat, (process, spec)) in started {
+            let session = process.introduced(&mut self.keeper, spec);
+            self.sessions.extend(session.ok().map(|session| (seat, session)));
+        }
+    }
+
+    fn spawn(&mut self, seat: &Seat) -> Result<(Session, &'a RunnerSpec), Stop> {
+        let options = self.options;
+        let spec =
+            options.runners.iter().find(|spec| spec.name == seat.runner).ok_or_else(|| {
+                Failure::new(Status::Refused, format!("there is no runner `{}`", seat.runner))
+            })?;
+        let cores = seat.cores().ok_or_else(|| {
+            let why = format!("{} threads on {} cores", seat.threads, available_cores().len());
+            Failure::new(Status::Refused, why)
+        })?;
+        let sandbox = if options.checks.on(Check::Sandbox) { options.sandbox } else { Sandbox::Off };
+        let session = Session::spawn(&mut self.keeper, spec, seat.threads, &cores, options.limits, sandbox)?;
+        Ok((session, spec))
     }
 
     pub fn session(&self, seat: &Seat) -> Option<&Session> {

@@ -35,9 +35,6 @@ pub fn note(case: &Case, lane: &mut Lane) {
     }
     if case.device != Device::Cpu {
         lane.not_applicable(Check::Threads, "another device computes, and threads only ask it to");
-        for check in [Check::Guards, Check::Canaries, Check::Poison] {
-            lane.weaker(check, "made on the tensors here, not in the memory of the device");
-        }
     } else if machine::threads_online().is_some_and(|online| online <= case.threads as usize) {
         lane.not_applicable(Check::Threads, "the case may use every core of the machine");
     }
@@ -49,9 +46,10 @@ mod tests {
     use roofline_core::check::Standing;
 
     fn standing(case: &str, implementation: &str, check: Check, missed: &[Check]) -> Standing {
-        let mut lane = Lane::new(implementation, "mine", 1, 1);
+        let case = case.parse().unwrap();
+        let mut lane = Lane::new(implementation, "mine", &case, 1);
         lane.missed.extend(missed);
-        note(&case.parse().unwrap(), &mut lane);
+        note(&case, &mut lane);
         let checks = lane.checks();
         checks.into_iter().find(|checked| checked.check == check).unwrap().standing
     }
@@ -70,7 +68,7 @@ mod tests {
         assert_eq!(standing(&everywhere, "mine/fast", Check::Threads, &[]), Standing::NotApplicable);
         let device = format!("{CASE}/device=cuda:0");
         assert_eq!(standing(&device, "mine/fast", Check::Threads, &[]), Standing::NotApplicable);
-        assert_eq!(standing(&device, "mine/fast", Check::Guards, &[]), Standing::Weaker);
+        assert_eq!(standing(&device, "mine/fast", Check::Guards, &[]), Standing::Held);
         assert_eq!(standing(CASE, "limit/traffic-copy", Check::Bound, &[]), Standing::NotApplicable);
         assert_eq!(standing(CASE, "limit/traffic-copy", Check::Sandbox, &[]), Standing::Held);
     }

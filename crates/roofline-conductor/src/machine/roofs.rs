@@ -11,7 +11,7 @@ use crate::plan::{LIMIT, is_limit};
 use crate::shape::Shape;
 use crate::stage::{Options, Seat, Stage, available_cores};
 use crate::visit;
-use roofline_core::case::Case;
+use roofline_core::case::{Case, Device};
 use roofline_core::operation::Work;
 use roofline_core::record::{Limiter, Status};
 use roofline_core::roofs::{Bandwidth, MAX_TEXT, Mix, Peak, Roofs, SCHEMA};
@@ -127,7 +127,8 @@ pub fn measure(
 
 /// What the built-in runner offers for products, on which every probe can be run.
 fn probes(stage: &mut Stage) -> Result<Vec<String>, Stop> {
-    let seat = Seat { runner: "cpu".to_owned(), implementation: LIMIT.to_owned(), threads: 1 };
+    let (runner, implementation) = ("cpu".to_owned(), LIMIT.to_owned());
+    let seat = Seat { runner, implementation, device: Device::Cpu, threads: 1 };
     let offers = stage.seat(&seat)?.hello.offers.clone();
     stage.clear(&seat);
     let of_products = offers.into_iter().filter(|offer| offer.operation == "matmul");
@@ -199,7 +200,7 @@ fn fastest(
     // Pages are there before the first launch; what no cache keeps needs no other warming.
     let warmup = u32::from(work_of(case).traffic() < LARGE);
     for probe in probes {
-        let mut lane = Lane::new(probe, "cpu", case.threads, stage.options.seed);
+        let mut lane = Lane::new(probe, "cpu", case, stage.options.seed);
         let first = lane.attempt(stage, PLACE, |lane, stage| {
             lane.prepare(stage, &instance)?;
             visit(stage, lane, (warmup, 1))

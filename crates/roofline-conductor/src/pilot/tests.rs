@@ -6,7 +6,8 @@ const NAMES: [&str; 4] =
     ["limit/traffic-copy", "limit/traffic-copy-4", "limit/traffic-copy-8", "limit/compute-avx2-f32"];
 
 fn members() -> Vec<Lane> {
-    NAMES.iter().map(|name| Lane::new(name, "cpu", 1, 1)).collect()
+    let case = "add/f32/rows=64,cols=64".parse().unwrap();
+    NAMES.iter().map(|name| Lane::new(name, "cpu", &case, 1)).collect()
 }
 
 #[test]

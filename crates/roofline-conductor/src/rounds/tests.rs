@@ -37,7 +37,8 @@ fn options(budget: u64) -> Options {
 /// Two rows and the probe that is their hub and limit.
 fn contest(planned: &PlannedCase) -> Contest<'_> {
     let rows = planned.rows.iter().chain(&planned.probes[..1]);
-    let mut lanes: Vec<Lane> = rows.map(|row| Lane::new(&row.implementation, &row.runner, 1, 1)).collect();
+    let mut lanes: Vec<Lane> =
+        rows.map(|row| Lane::new(&row.implementation, &row.runner, &planned.case, 1)).collect();
     for lane in &mut lanes {
         lane.samples.push(Sample { set: 0, visit: 0, batch: 1, nanoseconds: 5000.0 });
     }

@@ -1,7 +1,6 @@
 //! The peers that are there: whatever they offer is right, on odd shapes and on two threads.
 
 use crate::scene::{Outcome, Scene, say};
-use roofline_conductor::home;
 use roofline_core::mutants::forms;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::philox::Draws;
@@ -103,13 +102,13 @@ fn rust_peers() {
     holds(&scene, "rust-peers");
 }
 
-/// A Python that has a library: that of `cargo xtask peers` or `test`, or of whoever runs these tests.
+/// A Python that has a library: that of `cargo xtask test`, or of `cargo xtask peers`. What whoever runs these tests has
+/// installed for themselves is not asked: a test's time and its verdict are the same for everybody.
 fn python_with(library: &str) -> Option<PathBuf> {
     let target = Path::new(env!("CARGO_BIN_EXE_roofline")).ancestors().nth(2)?;
     let of_tests =
         if ["numpy", "scipy"].contains(&library) { "venv".to_owned() } else { format!("peers/{library}") };
-    let python = Some(target.join(of_tests).join("bin/python")).filter(|python| python.is_file());
-    python.or_else(|| home::interpreter(library))
+    Some(target.join(of_tests).join("bin/python")).filter(|python| python.is_file())
 }
 
 /// Whatever a Python runner offers of all operations that there are, but what torch compiles, which takes an hour.
