@@ -31,6 +31,7 @@ mod math;
 mod philox;
 mod pool;
 mod reduce;
+mod rowwise;
 mod scalar;
 mod scratch;
 mod shape;

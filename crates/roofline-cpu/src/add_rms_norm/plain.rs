@@ -19,8 +19,7 @@ pub fn add_rms_norm<T: Scalar>(
     shape: Rows,
     eps: f64,
 ) {
-    assert!([x.len(), r.len(), h.len(), y.len()] == [shape.len(); 4], "lengths for {shape:?}");
-    assert!(w.len() == shape.cols, "length of w for {shape:?}");
+    super::check([x, r, w], [&*h, &*y], shape);
     let cols = shape.cols.max(1);
     for ((x, r), (h, y)) in x.chunks(cols).zip(r.chunks(cols)).zip(h.chunks_mut(cols).zip(y.chunks_mut(cols)))
     {

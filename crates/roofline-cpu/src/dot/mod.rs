@@ -1,14 +1,20 @@
 //! `dot`: z = Σ x · y. bf16 and f16 are summed in f32.
 
 pub mod plain;
+pub mod vector;
 
-use crate::bind::floats;
+use crate::bind::{floats, lanes};
 use crate::catalog::{Implementation, Launch};
+use crate::rowwise;
 use crate::{Args, Cpu, Datum, Mismatch};
 pub use plain::dot;
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[Implementation::plain("dot", floats!(prepare, plain::dot))];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("dot", floats!(prepare, plain::dot)),
+    rowwise::vector("dot", lanes!(prepare, vector::dot)),
+    rowwise::parallel("dot", lanes!(prepare, vector::dot_parallel)),
+];
 
 fn prepare<'a, T: Datum>(
     mut args: Args<'a>,

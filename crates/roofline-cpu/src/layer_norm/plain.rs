@@ -5,7 +5,7 @@ use crate::{Cpu, Real, Rows, Scalar};
 /// y = (x − mean) / √(variance + eps) · w + b for each row of `x`.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, layer_norm};
+/// use roofline_cpu::{Cpu, Rows, layer_norm::plain::layer_norm};
 ///
 /// let mut y = [0.0; 2];
 /// layer_norm(&Cpu::serial(), &[1.0, 3.0], &[1.0; 2], &[5.0; 2], &mut y, Rows { rows: 1, cols: 2 }, 0.0);
@@ -41,12 +41,17 @@ fn normalize<T: Scalar>(x: &[T], y: &mut [T], shape: Rows, eps: f64, finish: imp
     assert!([x.len(), y.len()] == [shape.len(); 2], "lengths for {shape:?}");
     let cols = shape.cols.max(1);
     for (x, y) in x.chunks(cols).zip(y.chunks_mut(cols)) {
-        let wide = x.iter().map(|x| x.wide().in_f64());
-        let mean = wide.clone().sum::<f64>() / cols as f64;
-        let variance = wide.clone().map(|x| (x - mean) * (x - mean)).sum::<f64>() / cols as f64;
-        let inverse = 1.0 / (variance + eps).sqrt();
-        for (j, (x, y)) in wide.zip(y).enumerate() {
-            *y = T::narrow(T::Wide::of(finish(j, (x - mean) * inverse)));
-        }
+        normalize_row(x, y, eps, &finish);
+    }
+}
+
+/// One row of it.
+pub(super) fn normalize_row<T: Scalar>(x: &[T], y: &mut [T], eps: f64, finish: impl Fn(usize, f64) -> f64) {
+    let wide = x.iter().map(|x| x.wide().in_f64());
+    let mean = wide.clone().sum::<f64>() / x.len() as f64;
+    let variance = wide.clone().map(|x| (x - mean) * (x - mean)).sum::<f64>() / x.len() as f64;
+    let inverse = 1.0 / (variance + eps).sqrt();
+    for (j, (x, y)) in wide.zip(y).enumerate() {
+        *y = T::narrow(T::Wide::of(finish(j, (x - mean) * inverse)));
     }
 }

@@ -6,7 +6,7 @@ use crate::{Cpu, Float, Rows, Scalar};
 /// The logarithm of the softmax of each row.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, log_softmax};
+/// use roofline_cpu::{Cpu, Rows, log_softmax::plain::log_softmax};
 ///
 /// let mut y = [0.0; 2];
 /// log_softmax(&Cpu::serial(), &[7.0, 7.0], &mut y, Rows { rows: 1, cols: 2 });

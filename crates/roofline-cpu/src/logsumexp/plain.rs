@@ -6,7 +6,7 @@ use crate::{Cpu, Float, Rows, Scalar};
 /// The logarithm of the sum of exponentials of each row.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, logsumexp};
+/// use roofline_cpu::{Cpu, Rows, logsumexp::plain::logsumexp};
 ///
 /// let mut y = [0.0; 2];
 /// logsumexp(&Cpu::serial(), &[0.0, f64::NEG_INFINITY, f64::NEG_INFINITY, 0.0], &mut y, Rows { rows: 2, cols: 2 });
@@ -43,7 +43,7 @@ pub fn logsumexp_all<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 }
 
 /// Infinite where the largest element is: there is nothing finite to take off.
-fn log_sum<T: Scalar>(line: Line<'_, T>) -> T::Wide {
+pub(super) fn log_sum<T: Scalar>(line: Line<'_, T>) -> T::Wide {
     let largest = line.largest();
     if largest.is_infinite() && !line.iter().any(Float::is_nan) {
         return largest;

@@ -6,7 +6,7 @@ use crate::{Cpu, Float, Rows, Scalar};
 /// The largest element of each row.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, max};
+/// use roofline_cpu::{Cpu, Rows, max::plain::max};
 ///
 /// let mut y = [0.0; 2];
 /// max(&Cpu::serial(), &[1.0, 2.0, 4.0, 3.0], &mut y, Rows { rows: 2, cols: 2 });
@@ -42,6 +42,6 @@ pub fn max_all<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
     all(x, y, shape, largest);
 }
 
-fn largest<T: Scalar>(line: Line<'_, T>) -> T::Wide {
+pub(super) fn largest<T: Scalar>(line: Line<'_, T>) -> T::Wide {
     line.iter().fold(T::Wide::neg_infinity(), |max, x| if max >= x || max.is_nan() { max } else { x })
 }

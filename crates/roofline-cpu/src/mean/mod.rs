@@ -3,15 +3,41 @@
 //! `mean-axis` is over the middle one of three dimensions: that of columns, matrix after matrix.
 
 pub mod plain;
+pub mod vector;
 
-use crate::bind::{floats, middle, unary};
+use crate::bind::{floats, lanes, middle, unary};
 use crate::catalog::Implementation;
-pub use plain::{mean, mean_all, mean_columns};
+use crate::rowwise;
+use crate::{Cpu, Rows, Scalar};
+pub use plain::{mean_all, mean_columns};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     Implementation::plain("mean", floats!(unary, plain::mean)),
+    rowwise::vector("mean", lanes!(unary, vector::mean)),
+    rowwise::parallel("mean", lanes!(unary, vector::mean_parallel)),
     Implementation::plain("mean.columns", floats!(unary, plain::mean_columns)),
+    rowwise::vector("mean.columns", lanes!(unary, vector::mean_columns)),
+    rowwise::parallel("mean.columns", lanes!(unary, vector::mean_columns_parallel)),
     Implementation::plain("mean-axis", floats!(middle, plain::mean_columns)),
+    rowwise::vector("mean-axis", lanes!(middle, vector::mean_columns)),
+    rowwise::parallel("mean-axis", lanes!(middle, vector::mean_columns_parallel)),
     Implementation::plain("mean.all", floats!(unary, plain::mean_all)),
+    rowwise::vector("mean.all", lanes!(unary, vector::mean_all)),
+    rowwise::parallel("mean.all", lanes!(unary, vector::mean_all_parallel)),
 ];
+
+/// The mean of each row, by the rung that suits the type and the threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, mean};
+///
+/// let mut y = [0.0; 2];
+/// mean(&Cpu::serial(), &[1.0, 2.0, 3.0, 4.0], &mut y, Rows { rows: 2, cols: 2 });
+/// assert_eq!(y, [1.5, 3.5]);
+/// ```
+pub fn mean<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    if !rowwise::reduce(&cpu.pool, cpu, x, y, shape, vector::Mean) {
+        plain::mean(cpu, x, y, shape);
+    }
+}

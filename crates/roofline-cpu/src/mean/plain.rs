@@ -6,7 +6,7 @@ use crate::{Cpu, Real, Rows, Scalar};
 /// The mean of each row.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, mean};
+/// use roofline_cpu::{Cpu, Rows, mean::plain::mean};
 ///
 /// let mut y = [0.0; 2];
 /// mean(&Cpu::serial(), &[1.0, 2.0, 3.0, 4.0], &mut y, Rows { rows: 2, cols: 2 });

@@ -10,6 +10,7 @@ use std::slice::{ChunksExact, ChunksExactMut};
 
 use crate::lanes::Lanes;
 use crate::math::exp;
+use crate::rowwise::largest;
 use crate::scratch::Scratch;
 use crate::{Cpu, Element, Rows, Vectorize, stream};
 
@@ -103,26 +104,6 @@ impl<'a, L: Lanes, T: Element> Writer<'a, L, T> {
         let tail = lanes.load_partial_f32(self.row.remainder(), 0.0);
         T::store_partial(lanes, lanes.mul(tail, self.factor), self.y.into_remainder());
     }
-}
-
-/// The largest element that is not NaN, or -∞.
-#[inline(always)]
-fn largest<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
-    let lowest = T::narrow(f32::NEG_INFINITY);
-    // `max` takes its second operand on NaN: NaN elements leave no trace here
-    // and make the sum NaN later.
-    let mut most = [lanes.splat(f32::NEG_INFINITY); 4];
-    let mut blocks = x.chunks_exact(4 * L::LANES);
-    for block in &mut blocks {
-        for (most, x) in most.iter_mut().zip(block.chunks_exact(L::LANES)) {
-            *most = lanes.max(T::load(lanes, x), *most);
-        }
-    }
-    for x in blocks.remainder().chunks(L::LANES) {
-        most[0] = lanes.max(T::load_partial(lanes, x, lowest), most[0]);
-    }
-    let [a, b, c, d] = most;
-    lanes.largest(lanes.max(lanes.max(a, b), lanes.max(c, d)))
 }
 
 /// Writes exp(x - largest) to `row` and returns the sum; lets `writer` do a

@@ -5,17 +5,28 @@
 pub mod compensated;
 pub mod plain;
 pub mod tree;
+pub mod vector;
 
-use crate::bind::{floats, middle, unary};
+use crate::bind::{floats, lanes, middle, unary};
 use crate::catalog::{Implementation, Kernel};
-pub use plain::{sum, sum_all, sum_columns};
+use crate::rowwise;
+use crate::{Cpu, Rows, Scalar};
+pub use plain::{sum_all, sum_columns};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     Implementation::plain("sum", floats!(unary, plain::sum)),
+    rowwise::vector("sum", lanes!(unary, vector::sum)),
+    rowwise::parallel("sum", lanes!(unary, vector::sum_parallel)),
     Implementation::plain("sum.columns", floats!(unary, plain::sum_columns)),
+    rowwise::vector("sum.columns", lanes!(unary, vector::sum_columns)),
+    rowwise::parallel("sum.columns", lanes!(unary, vector::sum_columns_parallel)),
     Implementation::plain("sum-axis", floats!(middle, plain::sum_columns)),
+    rowwise::vector("sum-axis", lanes!(middle, vector::sum_columns)),
+    rowwise::parallel("sum-axis", lanes!(middle, vector::sum_columns_parallel)),
     Implementation::plain("sum.all", floats!(unary, plain::sum_all)),
+    rowwise::vector("sum.all", lanes!(unary, vector::sum_all)),
+    rowwise::parallel("sum.all", lanes!(unary, vector::sum_all_parallel)),
     compensated("sum", floats!(unary, compensated::sum)),
     compensated("sum.columns", floats!(unary, compensated::sum_columns)),
     compensated("sum.all", floats!(unary, compensated::sum_all)),
@@ -25,4 +36,19 @@ pub const LADDER: &[Implementation] = &[
 
 const fn compensated(form: &'static str, kernels: &'static [Kernel]) -> Implementation {
     Implementation::new(form, "compensated", "what is rounded away is added up too", kernels)
+}
+
+/// The sum of each row, by the rung that suits the type and the threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, sum};
+///
+/// let mut y = [0.0; 2];
+/// sum(&Cpu::serial(), &[1.0, 2.0, 3.0, 4.0], &mut y, Rows { rows: 2, cols: 2 });
+/// assert_eq!(y, [3.0, 7.0]);
+/// ```
+pub fn sum<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    if !rowwise::reduce(&cpu.pool, cpu, x, y, shape, vector::Sum) {
+        plain::sum(cpu, x, y, shape);
+    }
 }

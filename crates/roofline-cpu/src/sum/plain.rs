@@ -6,7 +6,7 @@ use crate::{Cpu, Rows, Scalar};
 /// The sum of each row.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, sum};
+/// use roofline_cpu::{Cpu, Rows, sum::plain::sum};
 ///
 /// let mut y = [0.0; 2];
 /// sum(&Cpu::serial(), &[1.0, 2.0, 3.0, 4.0], &mut y, Rows { rows: 2, cols: 2 });
