@@ -114,8 +114,9 @@ class Queue:
     in its times.
     """
 
-    LARGEST_GRAPH = 2000
-    MOST_GRAPHS = 8  # Visits of several lengths take turns.
+    # Calls that are recorded together, at least. A sample of any length is some of these and a rest: a graph for every
+    # length would be made in the visit that first needs it, and be slower there than ever after.
+    PART = 64
     CYCLES_A_NANOSECOND = 2  # Rather too many: who sleeps too long only waits.
     LONGEST_SLEEP = 20_000_000
 
@@ -128,44 +129,51 @@ class Queue:
         """Nanoseconds of the device for so many calls, and what the last returned."""
         first, last = self._events
         stream = torch.cuda.current_stream(self._job.device)
-        graph, result, results = self._graph(call, count)
-        if graph is None:
+        graphs = self._recorded(call, count)
+        if not graphs:
             torch.cuda._sleep(int(min(self._host * count, self.LONGEST_SLEEP) * self.CYCLES_A_NANOSECOND))
-            first.record(stream)
-            for _ in range(count):
-                result = call()
-        else:
-            first.record(stream)
+        first.record(stream)
+        for graph, result, results in graphs:
             graph.replay()
             if results is not None:
                 call.results = [*results, *call.results[len(results) :]]
+        if not graphs:
+            for _ in range(count):
+                result = call()
         last.record(stream)
         last.synchronize()
         return first.elapsed_time(last) * 1e6, result
 
-    def _graph(self, call, count: int):
-        """The recorded calls; nothing where they cannot be."""
+    def _recorded(self, call, count: int) -> list:
+        """Graphs of so many calls, with what the last of each returned; none where they cannot be recorded."""
         if self._host is None:
             self._host = self._asking(call)
-        if count < 2 or count > self.LARGEST_GRAPH or self._graphs is None:
-            return None, None, None
-        if count not in self._graphs:
-            if len(self._graphs) >= self.MOST_GRAPHS:
-                self._graphs.clear()
-            restart = getattr(call, "again", lambda: None)
-            graph = torch.cuda.CUDAGraph()
-            try:
-                restart()
-                with torch.cuda.graph(graph):
-                    for _ in range(count):
-                        result = call()
-            except RuntimeError:
-                torch.cuda.synchronize(self._job.device)
-                self._graphs = None
-                restart()
-                return None, None, None
+        if count < 2:
+            return []
+        sets = len(call) if hasattr(call, "again") else 1
+        part = sets * -(-self.PART // sets)
+        counts = [part] * (count // part) + [count % part] * (count % part > 0)
+        for one in counts:
+            if self._graphs is not None and one not in self._graphs:
+                self._record(call, one)
+        return [] if self._graphs is None else [self._graphs[one] for one in counts]
+
+    def _record(self, call, count: int) -> None:
+        """Records calls and runs them once: that brings them to the device."""
+        restart = getattr(call, "again", lambda: None)
+        graph = torch.cuda.CUDAGraph()
+        restart()
+        try:
+            with torch.cuda.graph(graph):
+                for _ in range(count):
+                    result = call()
+            graph.replay()
+            torch.cuda.synchronize(self._job.device)
             self._graphs[count] = graph, result, getattr(call, "results", None)
-        return self._graphs[count]
+        except RuntimeError:
+            torch.cuda.synchronize(self._job.device)
+            self._graphs = None
+        restart()
 
     def _asking(self, call) -> float:
         """Nanoseconds that asking for a call takes, the median of some; all is compiled and loaded after them."""

@@ -54,10 +54,18 @@ def shares(path: str) -> list[str]:
     return wrong
 
 
-def compare(path: str, name: str) -> list[str]:
-    """How often rows of a name differ from what they are compared with, by the word of their verdict."""
-    words = Counter(row["derived"]["word"] for row in rows(path) if row["implementation"].endswith(f"/{name}"))
-    print(name, dict(words))
+def compare(path: str, names: str) -> list[str]:
+    """How often rows of these names differ from what they are compared with, case by case, by the word of the verdict."""
+    cases: dict[str, list[dict]] = {}
+    for row in rows(path):
+        if row["implementation"].split("/")[1] in names.split():
+            cases.setdefault(row["case"].split("/cache")[0], []).append(row)
+    for case, found in cases.items():
+        speeds = sorted(row["derived"]["speed"] or 0.0 for row in found)
+        words = Counter(row["derived"]["word"] or row["status"] for row in found)
+        sets = sorted(len((row.get("rounds") or {}).get("to_hub") or []) for row in found)
+        print(f"  {case}: {dict(words)}, speeds {speeds[0]:.4f} to {speeds[-1]:.4f}, sets {sets[0]} to {sets[-1]}")
+    print(dict(Counter(row["derived"]["word"] or row["status"] for found in cases.values() for row in found)))
     return []
 
 

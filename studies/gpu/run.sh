@@ -67,22 +67,38 @@ honest() {
     rows honest check --suite quick --device cuda --runner torch --runner jax -i 'torch/*' -i 'jax/*'
     judge honest "$out/honest.txt"
 }
-aa() {
-    rows aa run softmax --axis rows=256,512,1024,2048,4096 --axis cols=512,768,1024,2048 --dtype f32 --device cuda \
-        --cuda studies/gpu/kernels/knob.cu -i knob/a -i knob/b -i knob/c -i knob/d --against knob/a --budget 1s --total-budget 8m
-    for name in b c d; do judge compare "$out/aa.txt" $name; done
+# One softmax under several names; `kernels/knob.cu` says which of them do more.
+named() {
+    local name entry grid
+    for name in "$@"; do
+        entry=same grid=rows
+        [[ $name == more* ]] && grid='rows + rows / 100'
+        [[ $name == late* ]] && entry=late
+        printf '//! %s\n' '[[kernel]]' "name = \"$name\"" 'operation = "softmax"' 'dtypes = ["f32"]' "entry = \"$entry\"" \
+            'arguments = ["x", "y", "rows", "cols"]' "grid = [\"$grid\"]" 'block = ["256"]'
+    done > "$out/knob.cu"
+    cat studies/gpu/kernels/knob.cu >> "$out/knob.cu"
 }
+# PART SIZES BUDGET NAMES...: every name against `a`.
+contest() {
+    local part=$1 sizes=$2 budget=$3
+    shift 3
+    named a "$@"
+    rows "$part" run softmax $sizes --dtype f32 --device cuda --cuda "$out/knob.cu" -i 'knob/*' --against knob/a \
+        --budget "$budget" --total-budget 8m
+    judge compare "$out/$part.txt" "$*"
+}
+aa() { contest aa '--axis rows=512,1024,2048,4096,6400 --axis cols=512,1024' 1s b c d e f g h; }
 one-percent() {
-    rows one-percent run softmax --axis rows=800,1600,3200,6400 --axis cols=512,1024,2048,4096 --dtype f32 --device cuda \
-        --cuda studies/gpu/kernels/knob.cu -i knob/a -i knob/more-1 --against knob/a --budget 3s --total-budget 8m
-    judge compare "$out/one-percent.txt" more-1
+    contest more '--axis rows=6400,12800 --axis cols=1024,2048' 3s more-a more-b more-c more-d more-e more-f
+    contest late '--axis rows=1000 --axis cols=512' 3s late-a late-b late-c late-d late-e late-f
 }
 limits() {
     rows limits run add softmax rms-norm matmul.nn --suite quick --device cuda --runner cuda -i 'cuda/*' --total-budget 8m
     judge shares "$out/limits.txt"
 }
 against-torch() {
-    rows against-torch run --suite quick --device cuda --runner cuda --runner torch -i 'cuda/*' -i 'torch/*' --against torch/eager --total-budget 6m
+    rows against-torch run --suite quick --device cuda --runner cuda --runner torch -i 'cuda/*' -i 'torch/*' --against torch/eager --quick --total-budget 6m
     judge honest "$out/against-torch.txt"
 }
 layer-norm() {

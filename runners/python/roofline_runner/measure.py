@@ -45,6 +45,9 @@ class InTurn:
         self._calls, self._next = calls, 0
         self.results: list[Any] = []
 
+    def __len__(self) -> int:
+        return len(self._calls)
+
     def again(self) -> None:
         """A sample, a warm-up or some launches begin."""
         self._next = 0

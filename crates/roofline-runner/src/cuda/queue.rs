@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Batches up to this are recorded as a graph; what is longer hides what asking takes behind its own work.
-const LARGEST_GRAPH: u32 = 4096;
-const MOST_GRAPHS: usize = 8;
+/// Launches that are recorded together, at least. A sample of any length is some of these and a rest: a graph for every
+/// length would be made in the visit that first needs it, and be slower there than ever after.
+const PART: usize = 64;
 /// Launches that say what asking for one takes.
 const ASKED: usize = 16;
 
 /// A case at work: launch number n of a sample is on set n mod the number of sets.
 pub(super) struct Queue {
     // Dropped in this order: what is recorded goes before the tensors that it works on.
-    /// By the number of launches: visits of several lengths take turns.
-    graphs: BTreeMap<u32, Graph>,
+    /// By the number of launches.
+    graphs: BTreeMap<usize, Graph>,
     sets: Vec<Launch>,
     events: [Event; 2],
     stream: Arc<Stream>,
@@ -62,27 +62,39 @@ impl Queue {
         self.stream.wait()
     }
 
+    /// Records so many launches and runs them once: that brings them to the device.
+    fn record(&mut self, count: usize) -> Result<(), CudaError> {
+        if count == 0 || self.graphs.contains_key(&count) {
+            return Ok(());
+        }
+        let sets = &mut self.sets;
+        let turns = sets.len();
+        let mut graph =
+            self.stream.capture(|stream| (0..count).try_for_each(|number| (sets[number % turns])(stream)))?;
+        graph.launch(&self.stream)?;
+        self.stream.wait()?;
+        self.graphs.insert(count, graph);
+        Ok(())
+    }
+
     /// Launches that are not timed, then samples between events: by graph, so that the host keeps up.
     pub(super) fn visit(&mut self, warmup: u32, samples: u32, batch: u32) -> Result<Vec<f64>, CudaError> {
-        let is_graph = (2..=LARGEST_GRAPH).contains(&batch);
-        if is_graph && !self.graphs.contains_key(&batch) {
-            if self.graphs.len() >= MOST_GRAPHS {
-                self.graphs.clear();
-            }
-            let (sets, stream) = (&mut self.sets, &self.stream);
-            let count = sets.len();
-            let graph = stream.capture(|stream| {
-                (0..batch as usize).try_for_each(|number| (sets[number % count])(stream))
-            })?;
-            self.graphs.insert(batch, graph);
+        let part = self.sets.len() * PART.div_ceil(self.sets.len());
+        let (parts, rest) = (batch as usize / part, batch as usize % part);
+        if batch > 1 {
+            self.record(part)?;
+            self.record(rest)?;
         }
         (0..warmup).try_for_each(|number| self.ask(number))?;
         let mut nanoseconds = Vec::with_capacity(samples as usize);
         for _ in 0..samples {
             self.events[0].record(&self.stream)?;
-            match self.graphs.get_mut(&batch).filter(|_| is_graph) {
-                Some(graph) => graph.launch(&self.stream)?,
-                None => (0..batch).try_for_each(|number| self.ask(number))?,
+            if batch > 1 {
+                for count in std::iter::repeat_n(part, parts).chain([rest]) {
+                    self.graphs.get_mut(&count).map_or(Ok(()), |graph| graph.launch(&self.stream))?;
+                }
+            } else {
+                self.ask(0)?;
             }
             self.events[1].record(&self.stream)?;
             // Waited for and asked after every sample: an error is this sample's.
