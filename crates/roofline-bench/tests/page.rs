@@ -91,6 +91,20 @@ impl Said {
     }
 }
 
+/// The profile of the tests, so that what others wrote need not be built again. To the example we are others too: what
+/// must not be slow is named. Kernels and probes of the house are as fast as there, or an honest kernel would beat them.
+fn profile(root: &Path) -> String {
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("the manifest of the workspace");
+    let manifest: toml::Table = manifest.parse().expect("a manifest is TOML");
+    let mut profile = manifest["profile"].as_table().expect("the workspace has profiles").clone();
+    profile.retain(|name, _| name == "dev");
+    let packages = profile["dev"]["package"].as_table_mut().expect("packages have levels of their own");
+    for name in ["roofline-conductor", "roofline-core", "roofline-runner"] {
+        packages.insert(name.to_owned(), toml::Table::from_iter([("opt-level".to_owned(), 1.into())]).into());
+    }
+    toml::Table::from_iter([("profile".to_owned(), profile.into())]).to_string()
+}
+
 impl Example {
     fn new() -> Example {
         let root =
@@ -108,7 +122,7 @@ impl Example {
         }
         let manifest = files.get_mut("Cargo.toml").expect("the page has a manifest");
         let text = String::from_utf8_lossy(manifest).replace("ROOFLINE", &root.display().to_string());
-        *manifest = text.into_bytes();
+        *manifest = format!("{text}\n{}", profile(&root)).into_bytes();
         // The versions that the tests were built with, so that nothing is fetched.
         files.insert("Cargo.lock".to_owned(), fs::read(root.join("Cargo.lock")).expect("Cargo.lock"));
         let target = place.parent().and_then(Path::parent).expect("the target folder").to_owned();
@@ -148,8 +162,6 @@ impl Example {
     fn say(&self, words: &str, mut command: Command) -> Said {
         command
             .env("CARGO_TARGET_DIR", &self.target)
-            .env("CARGO_PROFILE_DEV_OPT_LEVEL", "1")
-            .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
             .env("ROOFLINE_LOCK", "roofline-bench-page")
             .env_remove("RUSTFLAGS");
         let Output { status, stdout, stderr } = command.output().expect("it starts");

@@ -414,9 +414,13 @@ fn a_change_is_seen_in_long_sums() {
 
 #[test]
 fn no_family_makes_an_honest_kernel_wrong() {
-    for case in judged([11, 33, 65, 4]) {
-        for fill in case.operation.fills_of(&case) {
-            for (seed, pairwise) in [(6, false), (6, true), (7, false), (8, true)] {
+    // Each family of a case meets two of them, by turns; with `EVERY_CASE=1` all.
+    let draws = [[(6, false), (8, true)], [(6, true), (7, false)]];
+    let most = if std::env::var_os("EVERY_CASE").is_some() { 2 } else { 1 };
+    for (number, case) in judged([11, 33, 65, 4]).enumerate() {
+        for (family, fill) in case.operation.fills_of(&case).into_iter().enumerate() {
+            for (seed, pairwise) in draws.into_iter().cycle().skip((number + family) % 2).take(most).flatten()
+            {
                 let filled = Filled::of(case.clone(), fill, seed);
                 let declared = Arithmetic { pairwise, ..Arithmetic::declared(&filled.case) };
                 let most = filled.score(&declared);
