@@ -91,17 +91,13 @@ impl Said {
     }
 }
 
-/// The profile of the tests, so that what others wrote need not be built again. To the example we are others too: what
-/// must not be slow is named. Kernels and probes of the house are as fast as there, or an honest kernel would beat them.
+/// The profile of the tests, so that nothing need be built again that was built for them; and kernels and probes of the
+/// house are as fast as there, or an honest kernel would beat them.
 fn profile(root: &Path) -> String {
     let manifest = fs::read_to_string(root.join("Cargo.toml")).expect("the manifest of the workspace");
     let manifest: toml::Table = manifest.parse().expect("a manifest is TOML");
     let mut profile = manifest["profile"].as_table().expect("the workspace has profiles").clone();
     profile.retain(|name, _| name == "dev");
-    let packages = profile["dev"]["package"].as_table_mut().expect("packages have levels of their own");
-    for name in ["roofline-conductor", "roofline-core", "roofline-runner"] {
-        packages.insert(name.to_owned(), toml::Table::from_iter([("opt-level".to_owned(), 1.into())]).into());
-    }
     toml::Table::from_iter([("profile".to_owned(), profile.into())]).to_string()
 }
 
