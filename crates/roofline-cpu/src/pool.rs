@@ -131,15 +131,26 @@ impl Pool {
         least: usize,
         work: impl Fn(usize, &mut [T]) + Sync,
     ) {
+        self.run_alike([data], unit, least, |first, [piece]| work(first, piece));
+    }
+
+    /// The same with slices as long as each other, cut at the same places.
+    pub fn run_alike<T: Send, const N: usize>(
+        &self,
+        data: [&mut [T]; N],
+        unit: usize,
+        least: usize,
+        work: impl Fn(usize, [&mut [T]; N]) + Sync,
+    ) {
         let most_pieces = if self.threads() == 1 { 1 } else { 4 * self.threads() };
-        let unit = unit.max(1);
-        let units = data.len().div_ceil(unit);
-        let per_piece = units.div_ceil(most_pieces).max(least.div_ceil(unit)).max(1);
-        let pieces = Pieces::new(data, per_piece * unit);
-        self.run(pieces.count(), |index| {
+        let (unit, length) = (unit.max(1), data.first().map_or(0, |data| data.len()));
+        assert!(data.iter().all(|data| data.len() == length), "slices of different lengths");
+        let per_piece = length.div_ceil(unit).div_ceil(most_pieces).max(least.div_ceil(unit)).max(1) * unit;
+        let pieces = data.map(|data| Pieces::new(data, per_piece));
+        self.run(length.div_ceil(per_piece), |index| {
             // SAFETY: `run` deals every index once.
-            let piece = unsafe { pieces.get(index) };
-            work(index * pieces.length, piece);
+            let cut = pieces.each_ref().map(|pieces| unsafe { pieces.get(index) });
+            work(index * per_piece, cut);
         });
     }
 

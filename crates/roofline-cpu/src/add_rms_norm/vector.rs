@@ -43,14 +43,9 @@ fn run<T: Element>(
 ) {
     super::check([x, r, w], [&*h, &*y], shape);
     let streamed = cpu.streams(4 * size_of_val(x));
-    let cols = shape.cols.max(1);
-    let rows = shape.rows.div_ceil(4 * pool.threads()).max(PIECE.div_ceil(cols));
-    let mut pieces: Vec<_> = h.chunks_mut(rows * cols).zip(y.chunks_mut(rows * cols)).collect();
-    pool.run_pieces(&mut pieces, 1, 1, |first, pieces| {
-        for (piece, (h, y)) in (first..).zip(pieces) {
-            let [x, r] = [x, r].map(|input| &input[piece * rows * cols..][..h.len()]);
-            cpu.isa.run(AddNorm { x, r, w, h, y, eps, streamed });
-        }
+    pool.run_alike([h, y], shape.cols, PIECE, |first, [h, y]| {
+        let [x, r] = [x, r].map(|input| &input[first..][..h.len()]);
+        cpu.isa.run(AddNorm { x, r, w, h, y, eps, streamed });
     });
 }
 
