@@ -160,20 +160,23 @@ class Queue:
 
     def _record(self, call, count: int) -> None:
         """Records calls and runs them once: that brings them to the device."""
-        restart = getattr(call, "again", lambda: None)
+        takes_turns = hasattr(call, "again")
         graph = torch.cuda.CUDAGraph()
-        restart()
+        if takes_turns:
+            call.again()
+            call.results = []  # Those of this graph alone: other tensors would be taken for what it computes.
         try:
             with torch.cuda.graph(graph):
                 for _ in range(count):
                     result = call()
             graph.replay()
             torch.cuda.synchronize(self._job.device)
-            self._graphs[count] = graph, result, getattr(call, "results", None)
+            self._graphs[count] = graph, result, [*call.results] if takes_turns else None
         except RuntimeError:
             torch.cuda.synchronize(self._job.device)
             self._graphs = None
-        restart()
+        if takes_turns:
+            call.again()
 
     def _asking(self, call) -> float:
         """Nanoseconds that asking for a call takes, the median of some; all is compiled and loaded after them."""
