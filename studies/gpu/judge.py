@@ -55,7 +55,7 @@ def shares(path: str) -> list[str]:
 
 
 def compare(path: str, names: str) -> list[str]:
-    """How often rows of these names differ from what they are compared with, case by case, by the word of the verdict."""
+    """How often rows of these names differ from what they are compared with, case by case, by their verdicts."""
     cases: dict[str, list[dict]] = {}
     for row in rows(path):
         if row["implementation"].split("/")[1] in names.split():
