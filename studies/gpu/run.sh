@@ -91,7 +91,8 @@ contest() {
 aa() { contest aa '--axis rows=512,1024,2048,4096,6400 --axis cols=512,1024' 1s b c d e f g h; }
 one-percent() {
     contest more '--axis rows=6400,12800 --axis cols=1024,2048' 3s more-a more-b more-c more-d more-e more-f
-    contest late '--axis rows=1000 --axis cols=512' 3s late-a late-b late-c late-d late-e late-f
+    # About 9 us, all blocks at once.
+    contest late '--axis rows=1000 --axis cols=1376' 3s late-a late-b late-c late-d late-e late-f
 }
 limits() {
     rows limits run add softmax rms-norm matmul.nn --suite quick --device cuda --runner cuda -i 'cuda/*' --total-budget 8m

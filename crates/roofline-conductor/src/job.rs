@@ -35,9 +35,7 @@ pub fn write(
     let mut instance = Instance::new(case, placement, &mut Draws::new(seed, 1))?;
     instance.fill(fill, seed);
     instance.save(&folder)?;
-    let runner = implementation.split('/').next().unwrap_or_default().to_owned();
-    let Case { device, threads, .. } = *case;
-    let seat = Seat { runner, implementation: implementation.to_owned(), device, threads };
+    let seat = Seat::of(case, implementation.split('/').next().unwrap_or_default(), implementation);
     let mut prepare = question(case, &seat, &instance);
     for place in &mut prepare.tensors {
         place.path = Some(folder.join(&place.name).display().to_string());

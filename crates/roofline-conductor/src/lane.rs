@@ -85,10 +85,8 @@ pub struct Lane {
 impl Lane {
     /// `seed` is the run's; a lane draws its own numbers, whoever is measured beside it.
     pub fn new(implementation: &str, runner: &str, case: &Case, seed: u64) -> Lane {
-        let Case { device, threads, .. } = *case;
-        let (runner, own) = (runner.to_owned(), implementation.to_owned());
         Lane {
-            seat: Seat { runner, implementation: own, device, threads },
+            seat: Seat::of(case, runner, implementation),
             own_name: implementation.to_owned(),
             draws: Draws::of(seed, implementation),
             condition: Condition::default(),

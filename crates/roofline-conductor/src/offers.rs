@@ -82,7 +82,8 @@ pub fn isolation(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<Is
 fn greet(program: &Path, spec: &RunnerSpec, limits: Limits) -> Result<(Hello, Isolation), String> {
     let mut keeper = Keeper::start(program).map_err(|error| error.to_string())?;
     let cores = cores_for(1).unwrap_or_default();
-    match Session::start(&mut keeper, spec, 1, &cores, limits, Sandbox::BestEffort) {
+    let started = Session::spawn(&mut keeper, spec, 1, &cores, limits, Sandbox::BestEffort);
+    match started.and_then(|session| session.introduced(&mut keeper, spec)) {
         Ok(mut session) => {
             let mut hello = Hello::clone(&session.hello);
             let told = session.bye();

@@ -138,7 +138,8 @@ impl House {
             let spec = self.runners.iter().find(|spec| spec.name == *runner);
             let spec = spec.ok_or_else(|| std::io::Error::other(format!("there is no runner `{runner}`")))?;
             let cores = cores_for(1).unwrap_or_default();
-            let session = Session::start(keeper, spec, 1, &cores, self.limits, self.sandbox)?;
+            let started = Session::spawn(keeper, spec, 1, &cores, self.limits, self.sandbox)?;
+            let session = started.introduced(keeper, spec)?;
             self.rooms.insert(runner.clone(), Room { session, given: None });
         }
         let Some(room) = self.rooms.get_mut(runner) else { return Err(Stop::Interrupted) };

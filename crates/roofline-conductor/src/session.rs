@@ -58,19 +58,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts a runner for `threads` threads on `cores` and asks who it is.
-    pub fn start(
-        keeper: &mut Keeper,
-        spec: &RunnerSpec,
-        threads: u32,
-        cores: &[u32],
-        limits: Limits,
-        sandbox: Sandbox,
-    ) -> Result<Session, Stop> {
-        Session::spawn(keeper, spec, threads, cores, limits, sandbox)?.introduced(keeper, spec)
-    }
-
-    /// Starts a runner and does not wait for it: it loads what it needs before it is asked.
+    /// Starts a runner for `threads` threads on `cores` and does not wait for it: it loads what it needs before it is
+    /// [asked who it is](Session::introduced).
     pub fn spawn(
         keeper: &mut Keeper,
         spec: &RunnerSpec,

@@ -87,6 +87,11 @@ pub struct Seat {
 }
 
 impl Seat {
+    pub fn of(case: &Case, runner: &str, implementation: &str) -> Seat {
+        let (runner, implementation) = (runner.to_owned(), implementation.to_owned());
+        Seat { runner, implementation, device: case.device, threads: case.threads }
+    }
+
     /// The cores of its process: as many as it has threads, the same for everybody, where those do the work; whoever asks
     /// a device for it may use them all.
     pub fn cores(&self) -> Option<Vec<u32>> {

@@ -1,6 +1,6 @@
 // One softmax under several names, for how often a comparison is wrong. `studies/gpu/run.sh` writes their header: names
-// that begin with `more` do 1 % of the rows twice, those that begin with `late` take 90 ns longer, which is 1 % of 9 us;
-// all others are the same code.
+// that begin with `more` do 1 % of the rows twice, those that begin with `late` shall take 90 ns longer, 1 % of
+// 9 us; all others are the same code.
 // A block a row, three walks; sums in f32 by halves of the block.
 typedef long long i64;
 
