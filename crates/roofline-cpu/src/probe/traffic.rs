@@ -70,11 +70,9 @@ impl Way {
         let parts = if dealt { DEALT_PARTS * threads } else { threads };
         let head = output.as_ptr().align_offset(LINE).min(output.len());
         let lines = (output.len() - head) / LINE;
-        let edges = [0..head, head + lines * LINE..output.len()];
         let first: u8 = inputs.iter().filter_map(|input| input.first()).fold(0, |xor, byte| xor ^ byte);
-        for at in edges.into_iter().flatten() {
-            let taken = beside.iter().filter_map(|input| input.get(at)).copied();
-            output[at] = taken.reduce(|a, b| a ^ b).unwrap_or(first);
+        for edge in [0..head, head + lines * LINE..output.len()] {
+            fill_edge(&mut output[edge.clone()], beside.map(|input| input.get(edge.clone())), first);
         }
         let job = Job {
             way: self,
@@ -98,6 +96,19 @@ impl Way {
                 }
             });
         }
+    }
+}
+
+/// What lies before the first whole line and behind the last: all there is of a small output, so it is done by slices
+/// and not by bytes.
+fn fill_edge(edge: &mut [u8], beside: [Option<&[u8]>; 2], first: u8) {
+    let mut beside = beside.into_iter().flatten();
+    match beside.next() {
+        Some(input) => edge.copy_from_slice(input),
+        None => edge.fill(first),
+    }
+    for input in beside {
+        edge.iter_mut().zip(input).for_each(|(to, byte)| *to ^= byte);
     }
 }
 
