@@ -89,7 +89,9 @@ fn archive(root: &Path, folder: &Path, program: &Path) -> Result<PathBuf, Failur
         let script = step::answer(Command::new(program).args(["completions", shell]));
         let script =
             script.ok_or_else(|| Failure::new("archive", format!("no completions of {shell}"), HINT))?;
-        let file = completions.join(format!("roofline.{shell}"));
+        // zsh finds a function by the name of its file.
+        let file = if shell == "zsh" { "_roofline".to_owned() } else { format!("roofline.{shell}") };
+        let file = completions.join(file);
         std::fs::write(&file, script + "\n").map_err(|error| unusable(&file, &error))?;
     }
     let packed = folder.join(format!("{name}.tar.gz"));

@@ -99,7 +99,7 @@ impl RunnerSpec {
             command: vec![program.display().to_string(), "runner".to_owned(), "lib".to_owned(), path],
             folder: file.parent().unwrap_or(Path::new("/")).to_owned(),
             named: Some(("--lib", file)),
-            hint: "`roofline header` prints the interface; docs/bring-your-own/c.md builds a library with it"
+            hint: "`roofline header` prints the interface, `roofline new kernel NAME` writes a kernel that is built with it"
                 .to_owned(),
             requirements: None,
             download: String::new(),
@@ -119,7 +119,8 @@ impl RunnerSpec {
         Ok(RunnerSpec {
             command: vec![program.display().to_string(), "runner".to_owned(), "cuda-file".to_owned(), path],
             named: spec.named.map(|(_, file)| ("--cuda", file)),
-            hint: "docs/bring-your-own/cuda.md says how a file describes its launches".to_owned(),
+            hint: "comments in it say how it is launched, `// roofline: …`; for a cubin a `.toml` beside it does"
+                .to_owned(),
             environment: RunnerSpec::built_in_cuda(program).environment,
             ..spec
         })
@@ -141,7 +142,8 @@ impl RunnerSpec {
     /// Whether what a runner offers is its own to offer.
     pub fn may_offer(&self, hello: &Hello) -> Result<(), String> {
         let provider = |offer: &&Offer| offer.implementation.split('/').next().unwrap_or_default().to_owned();
-        let is_reserved = |offer: &&Offer| RESERVED.contains(&provider(offer).as_str());
+        let is_reserved =
+            |offer: &&Offer| RESERVED.iter().any(|name| name.eq_ignore_ascii_case(&provider(offer)));
         match hello.offers.iter().find(is_reserved).filter(|_| !self.is_built_in() && !self.is_side) {
             None => Ok(()),
             Some(offer) => Err(format!(

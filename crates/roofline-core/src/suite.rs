@@ -382,7 +382,7 @@ fn unknown_key(key: &str, span: Range<usize>, known: &[&str]) -> SuiteError {
 fn expected(what: &str, entry: Entry) -> SuiteError {
     SuiteError {
         why: format!("expected {what}"),
-        hint: "see docs/format.md".to_owned(),
+        hint: "`roofline new suite NAME` writes one to look at".to_owned(),
         span: Some(entry.span()),
     }
 }

@@ -1,5 +1,6 @@
 //! From plans to records.
 
+use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::{Ask, Planned, begin, terminal};
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
@@ -84,24 +85,23 @@ impl Request<'_> {
         };
         let facts = RunFacts { run: run.id.clone(), machine: self.machine.fingerprint() };
         let start = Instant::now();
-        let mut told = start;
         let (finish, kept) = (Ok(Finish::Complete), Ok(()));
         let planned = self.planned.rows();
         let mut outcome = Outcome { run, records, finish, planned, finished: 0, kept };
         let asked = self.ask.options(self.program, &self.planned.lineup, self.machine);
         let places = places(&self.planned.plans);
+        let of_plans = places.keys().filter(|row| outcome.records.iter().any(|record| record.row() == **row));
+        let mut progress = Progress::new("rows", of_plans.count(), planned);
         for plan in &self.planned.plans {
-            let mut recorder = Recorder::new(&store, &facts.run, plan, std::mem::take(&mut outcome.records));
+            let records = std::mem::take(&mut outcome.records);
+            let mut recorder = Recorder::new(&store, &facts.run, plan, records, &mut progress);
             recorder.reproduce = self.reproduce;
             recorder.places.clone_from(&places);
-            (recorder.start, recorder.told) = (start, told);
             let rest = plan.without(&recorder.records);
             // The time of the run is that of all its plans.
             let total_budget = asked.total_budget.map(|budget| budget.saturating_sub(start.elapsed()));
             let options = Options { total_budget, ..asked.clone() };
             outcome.finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
-            recorder.finish();
-            told = recorder.told;
             outcome.finished += recorder.finished();
             outcome.kept = recorder.confirm();
             outcome.records = recorder.records;
@@ -109,6 +109,7 @@ impl Request<'_> {
                 break;
             }
         }
+        progress.finish();
         sort(&self.planned.plans, &mut outcome.records);
         verdict::drop_failed_hubs(&mut outcome.records);
         Ok(outcome)

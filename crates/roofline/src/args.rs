@@ -14,7 +14,7 @@ pub use stored::{
     Baselines, BaselinesAction, Compare, Explain, Export, History, Import, Merge, Prune, Runs, RunsAction,
 };
 pub use surroundings::{Install, Job, Language, List, Machine, New, NewKind, Runners, RunnersAction, What};
-pub use values::Size;
+pub use values::{Size, parse_parameter};
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -129,12 +129,29 @@ mod tests {
         Line::command().debug_assert();
     }
 
+    /// What is named in the files that `init` and `new` write is there to be called.
+    #[test]
+    fn commands_of_the_templates_parse() {
+        let templates = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/templates")).unwrap();
+        let texts = templates.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+        let texts: Vec<String> = texts.collect();
+        let commands: Vec<&str> = texts.iter().flat_map(|text| commands(text)).collect();
+        assert!(commands.len() >= 4, "{commands:?}");
+        for command in commands {
+            assert!(Line::try_parse_from(command.split(' ')).is_ok(), "`{command}`");
+        }
+    }
+
+    /// What stands in backticks and begins with the program's name.
+    fn commands(text: &str) -> impl Iterator<Item = &str> {
+        text.split('`').filter(|text| text.starts_with("roofline ") && !text.contains('\n'))
+    }
+
     /// The page for people who come from elsewhere must name options that exist.
     #[test]
     fn commands_of_the_migration_page_parse() {
         let page = include_str!("../../../docs/migrating.md");
-        let commands: Vec<&str> =
-            page.split('`').filter(|text| text.starts_with("roofline ") && !text.contains('\n')).collect();
+        let commands: Vec<&str> = commands(page).collect();
         assert!(commands.len() > 20, "{commands:?}");
         for command in commands {
             let words = command.split(' ').map(|word| word.trim_matches('\''));

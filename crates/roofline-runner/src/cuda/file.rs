@@ -67,8 +67,7 @@ struct Described {
 impl CudaFile {
     pub(super) fn read(path: &Path) -> Result<CudaFile, String> {
         let show = |why: String| format!("{}: {why}", path.display());
-        let provider =
-            path.file_stem().map(|stem| stem.to_string_lossy().replace('_', "-")).unwrap_or_default();
+        let provider = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let text = match path.extension().is_some_and(|extension| extension == "cubin") {
             true => std::fs::read_to_string(path.with_extension("toml")).map_err(|error| {
                 show(format!("`{provider}.toml` beside it says how it is launched: {error}"))

@@ -55,7 +55,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
     };
     let planned = plan(old, new, args, ask.limits(&machine))?;
     if args.dry_run {
-        crate::commands::print(&take::describe(&planned.plans, ask.budget))?;
+        crate::commands::show(&take::describe(&planned.plans, ask.budget))?;
         return Ok(ExitCode::SUCCESS);
     }
     let again = |record: &Record| again::ab(record, args);

@@ -1,5 +1,6 @@
 //! `roofline check` and `roofline run`: the same way, without and with times.
 
+mod parameters;
 mod plan;
 
 use crate::args::{Check, Command, Line, Measure};
@@ -13,12 +14,19 @@ use roofline_conductor::plan::Plan;
 use roofline_core::decision::FailOn;
 use roofline_core::record::{Record, Run};
 use roofline_core::target::Target;
-use roofline_report::Reading;
+use roofline_report::{Reading, Sort};
 use roofline_run::{Ask, Past};
 use roofline_store::{Filter, Store};
 use std::process::ExitCode;
 
 pub fn check(args: &Check) -> Result<ExitCode, Problem> {
+    if !matches!(args.show.sort, Sort::Case | Sort::Implementation) {
+        let why = format!(
+            "`--sort {}`: nothing is measured, so that there is nothing to sort by",
+            args.show.sort.name()
+        );
+        return Err(Problem::usage(why, "`--sort implementation`, or `roofline run`"));
+    }
     let args = &args.as_measure();
     if args.resume { resume(args) } else { go(args, false, None) }
 }
@@ -30,10 +38,6 @@ pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
 /// Goes on with the latest run by its own command line; only where and how to print, and how long the run
 /// may take from now on, are taken anew.
 fn resume(args: &Measure) -> Result<ExitCode, Problem> {
-    if !args.select.is_whole() || args.select.suite.is_some() || !args.implementation.is_empty() {
-        let hint = "leave the selection out: the run that is resumed has its own";
-        return Err(Problem::usage("`--resume` goes on with a run as it was begun", hint));
-    }
     let store = Store::open(&args.places.store)?;
     let Some(run) = store.latest_run()? else {
         return Err(Problem::nothing("there is no run to resume", "`roofline run` begins one"));
@@ -54,7 +58,10 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     check_machine(&run)?;
     check_program(&run)?;
     begun.places.store.clone_from(&args.places.store);
-    begun.show.format.clone_from(&args.show.format);
+    begun.show.clone_from(&args.show);
+    if args.read.reading().is_some() || args.show.format != "table" {
+        begun.read.clone_from(&args.read);
+    }
     begun.how.bounds.total_budget = args.how.bounds.total_budget;
     begun.how.bounds.wait = args.how.bounds.wait;
     begun.resume = false;
@@ -95,10 +102,11 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
     };
     let view = View::of(&args.show, reading(args)?)?;
     let machine = Machine::read();
+    let args = &parameters::sorted(args, (!args.dry_run).then(|| ask.limits(&machine)))?;
     let planned = plan::plan(args, &ask, &machine)?;
     check_devices(&planned.plans)?;
     if args.dry_run {
-        crate::commands::print(&take::describe(&planned.plans, ask.budget))?;
+        crate::commands::show(&take::describe(&planned.plans, ask.budget))?;
         return Ok(ExitCode::SUCCESS);
     }
     let keep = |name: &String| kept::keep(name, &args.places.store, &planned);

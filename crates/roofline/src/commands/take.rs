@@ -129,8 +129,12 @@ pub fn policy(fail_on: Option<FailOn>) -> Result<Option<Policy>, Problem> {
     if fail_on != Some(FailOn::Policy) {
         return Ok(None);
     }
-    let project = Project::read(Path::new("."))
-        .map_err(|error| Problem::usage(error.to_string(), "see docs/format.md, roofline.toml"))?;
+    let project = Project::read(Path::new(".")).map_err(|error| {
+        Problem::usage(
+            error.to_string(),
+            "`roofline init` in an empty folder writes a roofline.toml with all that it may hold",
+        )
+    })?;
     Ok(Some(project.policy))
 }
 

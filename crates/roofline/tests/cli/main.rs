@@ -35,6 +35,7 @@ mod retention;
 mod rows;
 mod runners;
 mod scene;
+mod settle;
 mod store;
 mod suites;
 mod tables;

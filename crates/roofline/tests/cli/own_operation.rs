@@ -251,6 +251,22 @@ fn a_file_with_an_operation_has_judged_rows_by_every_bound() {
 }
 
 #[test]
+fn a_parameter_of_the_formula_is_of_the_case_and_another_of_the_kernel() {
+    let Some(python) = numpy() else { return };
+    let scene = Scene::new();
+    let words = "gemv/f32/rows=5,cols=40 --param alpha=2,3 --param tile=4 -i mine/right";
+    let rows = check_file(&scene, &python, &FILE.replace("BOUND", "dot(cols)"), words).exits(0).rows();
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|row| format!("{}@{}", row["case"].as_str().unwrap(), row["implementation"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        rows,
+        ["2", "3"].map(|alpha| format!("gemv/f32/rows=5,cols=40,alpha={alpha}@mine/right:tile=4"))
+    );
+}
+
+#[test]
 fn a_formula_that_is_none_is_told_with_its_line() {
     let Some(python) = numpy() else { return };
     let scene = Scene::new();

@@ -57,8 +57,7 @@ pub fn build(at: &Path, more: &[String], kept: &Path) -> Result<Vec<Bench>, Prob
         benches.push(Bench { name, program: copy, folder });
     }
     if benches.is_empty() {
-        let hint =
-            "docs/bring-your-own/rust.md writes one; or name in roofline.toml what is built, by `[build]`";
+        let hint = "a bench begins with `roofline_bench::Bench::new`; or name in roofline.toml what is built, by `[build]`";
         return Err(Problem::nothing(format!("`{word}` has no bench of Roofline"), hint));
     }
     Ok(benches)

@@ -155,7 +155,10 @@ fn of_files(path: &Path, error: &io::Error) -> Problem {
 }
 
 fn of_project(error: ProjectError) -> Problem {
-    Problem::usage(error.to_string(), format!("docs/format.md says what a {FILE} holds"))
+    Problem::usage(
+        error.to_string(),
+        format!("`roofline init` in an empty folder writes a {FILE} with all that it may hold"),
+    )
 }
 
 #[cfg(test)]
