@@ -38,6 +38,8 @@ pub enum Argument {
     I32(i32),
     F32(f32),
     F64(f64),
+    /// A struct of three words.
+    Words([u64; 3]),
 }
 
 impl Argument {
@@ -45,6 +47,7 @@ impl Argument {
         match self {
             Argument::Address(_) | Argument::I64(_) | Argument::F64(_) => 8,
             Argument::I32(_) | Argument::F32(_) => 4,
+            Argument::Words(_) => 24,
         }
     }
 
@@ -55,6 +58,7 @@ impl Argument {
             Argument::I32(value) => std::ptr::from_ref(value).cast(),
             Argument::F32(value) => std::ptr::from_ref(value).cast(),
             Argument::F64(value) => std::ptr::from_ref(value).cast(),
+            Argument::Words(value) => std::ptr::from_ref(value).cast(),
         }
     }
 }
