@@ -66,6 +66,34 @@ def near(job):
     return launch
 "#;
 
+/// Those that say, or do not say, where their tensors may lie.
+const ALIGNED: &str = r#"
+import ctypes
+
+
+def offset(memory):
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory)) % 16
+
+
+@runner.implementation("mine/usual", operation="add", dtypes=["f32"], devices=["cuda"])
+@runner.implementation("mine/claims", operation="add", dtypes=["f32"], devices=["cuda"], requires="align 1")
+def vectors(job):
+    launch = far(job)
+    output = job.buffers()[2]
+
+    def launch_on_vectors():
+        if offset(output):
+            raise RuntimeError(f"misaligned address: {offset(output)} bytes beyond a vector")
+        launch()
+
+    return launch_on_vectors
+
+
+@runner.implementation("mine/anywhere", operation="add", dtypes=["f32"], devices=["cuda"], requires="align 1")
+def anywhere(job):
+    return far(job)
+"#;
+
 /// One that leaves work on the device behind, until its process ends.
 const LEAVER: &str = r#"
 import fcntl
@@ -107,6 +135,20 @@ fn those_that_compute_there_take_part_and_are_judged() {
     assert_eq!(lost["status"], "crashed", "{lost}");
     let why = lost["why"].as_str().unwrap();
     assert!(why.contains("mine.py:") && why.contains("`job.elsewhere`"), "{why}");
+}
+
+#[test]
+fn addresses_are_drawn_as_they_are_declared() {
+    let scene = Scene::new();
+    scene.write("mine.py", &[RUNNER, ALIGNED].concat());
+    let rows = "-i mine/usual -i mine/claims -i mine/anywhere";
+    let outcome = on_the_stand_in(&scene, &format!("check {CASE} {rows} --python mine.py --format jsonl"));
+    let outcome = outcome.exits(4);
+    for (row, status) in [("mine/usual", "ok"), ("mine/claims", "crashed"), ("mine/anywhere", "ok")] {
+        assert_eq!(outcome.row(row)["status"], status, "{}", outcome.stdout);
+    }
+    let why = outcome.row("mine/claims")["why"].as_str().unwrap().to_owned();
+    assert!(why.contains("misaligned address") && why.contains("declare `align 16`"), "{why}");
 }
 
 #[test]
