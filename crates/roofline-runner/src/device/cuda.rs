@@ -2,7 +2,7 @@
 
 use super::{Driver, Fault};
 use roofline_core::protocol::device::{Facts, Part};
-use roofline_cuda::{CudaError, Device, DeviceVec, SharedMemory, Stream, tend};
+use roofline_cuda::{CudaError, Device, DeviceInfo, DeviceVec, SharedMemory, Stream, tend};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
@@ -28,6 +28,18 @@ impl Cuda {
         let granule = SharedMemory::granule(&device)?;
         let word = DeviceVec::new(&device, 1)?;
         Ok(Cuda { stream, granule, ballast: None, word })
+    }
+}
+
+pub(super) fn facts_of(info: &DeviceInfo, granule: usize) -> Facts {
+    Facts {
+        name: info.name.clone(),
+        uuid: info.uuid.clone(),
+        driver: format!("CUDA {}, compute capability {}", info.driver, info.capability),
+        memory: info.memory_bytes as u64,
+        cache: info.cache_bytes as u64,
+        granule: granule as u64,
+        multiprocessors: info.multiprocessors as u32,
     }
 }
 
@@ -61,16 +73,7 @@ impl Driver for Cuda {
     type Memory = Memory;
 
     fn facts(&self) -> Facts {
-        let info = self.stream.device().info();
-        Facts {
-            name: info.name.clone(),
-            uuid: info.uuid.clone(),
-            driver: format!("CUDA {}, compute capability {}", info.driver, info.capability),
-            memory: info.memory_bytes as u64,
-            cache: info.cache_bytes as u64,
-            granule: self.granule as u64,
-            multiprocessors: info.multiprocessors as u32,
-        }
+        facts_of(self.stream.device().info(), self.granule)
     }
 
     fn make(&mut self, bytes: usize) -> Result<(Memory, OwnedFd), Fault> {
