@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use crate::compile::Origin;
 use crate::error::Result;
@@ -83,14 +84,21 @@ pub struct Kernel {
     function: Function,
     resources: Resources,
     origin: Origin,
+    /// What it took until it could be launched.
+    took: Duration,
     /// Of its first launch.
     geometry: OnceLock<Geometry>,
 }
 
 impl Kernel {
-    pub(crate) fn new(function: Function, origin: Origin) -> Result<Kernel> {
+    pub(crate) fn new(function: Function, origin: Origin, began: Instant) -> Result<Kernel> {
         let resources = function.resources()?;
-        Ok(Kernel { function, resources, origin, geometry: OnceLock::new() })
+        Ok(Kernel { function, resources, origin, took: began.elapsed(), geometry: OnceLock::new() })
+    }
+
+    /// What it took to compile it, or to take it from the cache, and to load it.
+    pub fn took(&self) -> Duration {
+        self.took
     }
 
     pub fn resources(&self) -> Resources {

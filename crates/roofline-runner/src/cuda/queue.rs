@@ -148,6 +148,7 @@ impl Queue {
         note("registers", of.registers.to_string());
         note("shared memory", format!("{} bytes a block", of.shared_bytes));
         note("spills", spills);
+        note("created", format!("{:.2} ms", 1e3 * kernel.took().as_secs_f64()));
         note("compiled", format!("{:?}", kernel.origin()).to_lowercase());
         if let Some(geometry) = kernel.geometry() {
             let occupancy = kernel.occupancy(geometry, self.stream.device().info().threads)?;
