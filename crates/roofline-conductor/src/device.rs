@@ -5,9 +5,11 @@
 //! [process](process) without kernels under test, and every [instance](crate::instance::Instance) there has a
 //! [`Twin`] beside its files. `docs/design/why-device.md` says why.
 
+mod card;
 mod process;
 mod twin;
 
+pub use card::Card;
 pub use process::{Owner, Process, facts};
 pub use twin::Twin;
 

@@ -130,7 +130,8 @@ impl CudaRunner {
                 }
                 let ready = self.ready.as_mut().ok_or_else(|| failed("nothing is prepared"))?;
                 let nanoseconds = ready.visit(warmup, samples, batch).map_err(refusal)?;
-                Ok(plain(Visited { nanoseconds, ..Visited::default() }))
+                let host_nanoseconds = Some(ready.host());
+                Ok(plain(Visited { nanoseconds, host_nanoseconds, ..Visited::default() }))
             }
             Ask::Release | Ask::Bye => {
                 self.ready = None;

@@ -11,7 +11,7 @@ pub(crate) mod stand_in;
 use crate::channel::{Broken, Channel};
 use crate::sys::mapping::{Mapping, page_size};
 use crate::sys::tensor::{Input, Output};
-use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Part, Reply, Step};
+use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Part, Reply, State, Step};
 use stand_in::StandIn;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -36,6 +36,7 @@ pub(crate) trait Driver {
     fn find(&mut self, of: &Self::Memory, start: u64, code: &[u8], count: u64) -> Result<Option<u64>, Fault>;
     fn chill(&mut self) -> Result<(), Fault>;
     fn nudge(&mut self) -> Result<f64, Fault>;
+    fn look(&mut self) -> State;
 }
 
 /// Why a step was not done.
@@ -230,6 +231,7 @@ impl<D: Driver> Owner<D> {
             }
             Step::Chill => self.driver.chill()?,
             Step::Nudge => return Ok(Done::Nanoseconds(self.driver.nudge()?)),
+            Step::Look => return Ok(Done::Seen(self.driver.look())),
         }
         Ok(Done::Nothing)
     }

@@ -4,7 +4,7 @@ use crate::channel::{Channel, ReceiveError};
 use crate::failure::{Failure, Stop};
 use crate::keeper::{Keeper, Start};
 use roofline_core::case::Device;
-use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Reply, Step};
+use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Reply, State, Step};
 use roofline_core::record::Status;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -142,6 +142,14 @@ impl Process {
             Fault::OutOfMemory(why) | Fault::Failed(why) => why,
         };
         Some(Failure::new(Status::Refused, format!("the device failed: {why}")))
+    }
+
+    /// What the device does right now.
+    pub fn look(&mut self) -> Option<State> {
+        match self.ask(&[Step::Look], &[]).ok()?.0.pop() {
+            Some(Done::Seen(state)) => Some(state),
+            _ => None,
+        }
     }
 
     /// How long the device takes to do next to nothing.

@@ -108,7 +108,7 @@ mod tests {
             // As the kernels find theirs.
             let across = n.div_ceil(tile);
             let last = (tiles as usize - 1) / across * tile;
-            prop_assert!(tiles as usize % across == 0 && last < m && last + tile >= m);
+            prop_assert!((tiles as usize).is_multiple_of(across) && last < m && last + tile >= m);
         }
     }
 

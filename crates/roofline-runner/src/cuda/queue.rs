@@ -125,18 +125,17 @@ impl Queue {
         Ok(nanoseconds)
     }
 
+    /// Nanoseconds that asking for a launch takes the host.
+    pub(super) fn host(&self) -> f64 {
+        self.host
+    }
+
     /// What the record should know of the kernel that was launched last.
     pub(super) fn notes(&self) -> Result<BTreeMap<String, String>, CudaError> {
-        let mut notes = BTreeMap::from([
-            ("host".to_owned(), format!("{:.1} µs a launch", self.host * 1e-3)),
-            (
-                "queued".to_owned(),
-                format!(
-                    "graphs of launches on {} set(s) of tensors, behind a sleeping kernel",
-                    self.sets.len()
-                ),
-            ),
-        ]);
+        let mut notes = BTreeMap::from([(
+            "queued".to_owned(),
+            format!("graphs of launches on {} set(s) of tensors, behind a sleeping kernel", self.sets.len()),
+        )]);
         let Some((name, kernel)) = self.stream.device().last_kernel() else { return Ok(notes) };
         let of = kernel.resources();
         let spills = match of.local_bytes {

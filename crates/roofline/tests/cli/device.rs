@@ -37,6 +37,7 @@ def far(job, is_stale=False):
         shared[2][:] = copies[2]
 
     job.elsewhere(bring, wait, fetch)
+    job.host_nanoseconds = 70_100.0
     # As on a GPU, a launch only asks for the work.
     return lambda: queue.append(lambda: array("f", map(add, *copies[:2])))
 
@@ -160,6 +161,16 @@ fn a_time_is_that_of_the_device() {
     assert!(row["rounds"]["limit"].is_null(), "no probe of this processor bounds another device: {row}");
 }
 
+/// The stand-in has 4 GiB.
+#[test]
+fn what_a_device_has_no_room_for_is_refused() {
+    let large = "add/f32/rows=20000,cols=20000/device=cuda:0";
+    let row =
+        call(&format!("check {large} -i mine/far --memory 64GiB --format jsonl")).exits(0).row("mine/far");
+    assert_eq!(row["status"], "refused", "{row}");
+    assert_eq!(row["why"], "its tensors take 4.47 GiB; `cuda:0` has 4.00 GiB", "{row}");
+}
+
 #[test]
 fn on_the_cpu_they_take_no_part() {
     let rows = call("check add/f32/rows=5,cols=7 -i mine/* --format jsonl").exits(0).rows();
@@ -231,6 +242,16 @@ fn rows_are_measured_there() {
         let row = on_the_stand_in(&scene, &words).exits(0).row("mine/far");
         assert_eq!(row["status"], "ok", "{row}");
         assert!(row["samples"].as_array().is_some_and(|samples| samples.len() > 6), "{row}");
+        let notes = &row["provenance"]["notes"];
+        for (name, note) in [
+            ("host", "70.1 µs a launch"),
+            ("card clock", "1755 MHz"),
+            ("card power", "700 W"),
+            ("card held back by", "power cap"),
+            ("card memory", "9.00 MiB in use by all, at the most"),
+        ] {
+            assert_eq!(notes[name], note, "{row}");
+        }
     }
 }
 
