@@ -192,6 +192,12 @@ impl Run<'_> {
         }
         if let Some(owner) = self.stage.owner(planned.case.device).ok().flatten() {
             let facts = owner.borrow().facts.clone();
+            if let Some(bytes) = planned.case.footprint().filter(|bytes| *bytes > facts.memory) {
+                let (all, device) = (Bytes(facts.memory), planned.case.device);
+                let why = format!("its tensors take {}; `{device}` has {all}", Bytes(bytes));
+                let live = lanes.iter_mut().filter(|lane| lane.is_live());
+                live.for_each(|lane| lane.fail(&mut self.stage, Failure::new(Status::Refused, why.clone())));
+            }
             let text = format!("{}, {}, {}", facts.name, facts.uuid, facts.driver);
             lanes.iter_mut().for_each(|lane| drop(lane.notes.insert("device".to_owned(), text.clone())));
         }
@@ -444,6 +450,7 @@ fn record(
 /// The notes of a row, with the environment that its runner was given on top of its own.
 fn notes(lane: &Lane, options: &Options) -> BTreeMap<String, String> {
     let mut notes = lane.notes.clone();
+    notes.extend(lane.card.notes());
     let spec = options.runners.iter().find(|spec| spec.name == lane.seat.runner);
     let asked = spec.map(|spec| spec.asked.iter().map(|(name, value)| format!("{name}={value}")));
     let asked: Vec<String> = asked.into_iter().flatten().collect();

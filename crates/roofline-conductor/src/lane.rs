@@ -1,5 +1,6 @@
 //! One row of a case while the case is being worked on.
 
+use crate::device::Card;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::plan::is_limit;
@@ -38,6 +39,8 @@ pub struct Lane {
     pub evidence: Evidence,
     pub samples: Vec<Sample>,
     pub notes: BTreeMap<String, String>,
+    /// What the device of its case did meanwhile.
+    pub card: Card,
     /// Of the case's mathematics.
     pub definition: Option<String>,
     pub runner_version: String,
@@ -95,6 +98,7 @@ impl Lane {
             evidence: Evidence::default(),
             samples: Vec::new(),
             notes: BTreeMap::new(),
+            card: Card::default(),
             definition: None,
             runner_version: String::new(),
             launch_times: Vec::new(),

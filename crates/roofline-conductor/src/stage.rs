@@ -15,6 +15,7 @@ use crate::sys::signals;
 use roofline_core::case::{Case, Device};
 use roofline_core::decision::FailOn;
 use roofline_core::philox::Draws;
+use roofline_core::protocol::device::State;
 use roofline_core::protocol::{Answerable, Ask};
 use roofline_core::record::Status;
 use rustix::process::{Pid, Signal, kill_process};
@@ -142,6 +143,11 @@ impl<'a> Stage<'a> {
             self.owners.insert(device, Rc::new(RefCell::new(process)));
         }
         Ok(self.owners.get(&device).cloned())
+    }
+
+    /// What a device of this run does right now.
+    pub fn look_at(&self, device: Device) -> Option<State> {
+        self.owners.get(&device)?.borrow_mut().look()
     }
 
     /// Why tensors on a device are not what they should be, if an owner has failed.

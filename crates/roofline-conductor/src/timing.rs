@@ -87,6 +87,9 @@ pub fn audit(
     let working = audit::threads_at_work(&spent, seen.wall);
     lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
+    if let Some(state) = stage.look_at(case.device) {
+        lane.card.saw(state);
+    }
     Ok(check_company(stage, lane, case)?)
 }
 

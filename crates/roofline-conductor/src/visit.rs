@@ -182,6 +182,9 @@ pub fn converse(
     timing::check_float_mode(stage, visited.float_mode_changed)?;
     lane.gate.visits = lane.gate.visits.saturating_add(1);
     lane.took(shape.launches(), wall);
+    if let Some(host) = visited.host_nanoseconds {
+        lane.notes.insert("host".to_owned(), format!("{:.1} µs a launch", host * 1e-3));
+    }
     let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
     let (delayed, waited) = (first.waited, first.waited.max(pool) + own.waited);
     let disturbed_by = stage.moved(&lane.seat, &others, UNREST.max(wall / 50));

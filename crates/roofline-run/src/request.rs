@@ -4,6 +4,7 @@ use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::{Ask, Planned, begin, terminal};
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::device;
 use roofline_conductor::lock::{self, Lock};
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::Plan;
@@ -73,8 +74,11 @@ impl Request<'_> {
         signals::catch_interrupts();
         let cases = self.planned.plans.iter().flat_map(|plan| &plan.cases);
         let devices: BTreeSet<Device> = cases.map(|planned| planned.case.device).collect();
-        let _locks: Vec<Lock> =
-            devices.into_iter().map(|device| lock(device, self.ask.wait)).collect::<Result<_, _>>()?;
+        let lock_of = |device| {
+            let uuid = device::facts(self.program, device).map(|facts| facts.uuid);
+            lock(device, uuid.as_deref(), self.ask.wait)
+        };
+        let _locks: Vec<Lock> = devices.into_iter().map(lock_of).collect::<Result<_, _>>()?;
         let Past { run, records, turns } = match self.past {
             Some(past) => past,
             None => {
@@ -143,11 +147,11 @@ fn sort(plans: &[Plan], records: &mut [Record]) {
 }
 
 /// A device's lock; who has to wait for it is told.
-pub fn lock(device: Device, patience: Option<Duration>) -> Result<Lock, Unbegun> {
+pub fn lock(device: Device, uuid: Option<&str>, patience: Option<Duration>) -> Result<Lock, Unbegun> {
     let waiting = |holder: &str| {
         terminal::tell(&format!("another run is going on ({holder}); waiting for it to end"));
     };
-    lock::take(device, patience, waiting).map_err(|error| match error.kind() {
+    lock::take(device, uuid, patience, waiting).map_err(|error| match error.kind() {
         io::ErrorKind::Interrupted => Unbegun::Interrupted,
         io::ErrorKind::TimedOut => Unbegun::Busy(error),
         _ => Unbegun::Lock(error),

@@ -87,6 +87,9 @@ pub enum Command {
         /// Host memory in the device's place, for tests; work goes on there while somebody holds the lock of this file
         #[arg(long, value_name = "FILE")]
         stand_in: Option<PathBuf>,
+        /// Print what the device is, as JSON, and own nothing
+        #[arg(long)]
+        tell: bool,
     },
     /// A built-in runner; started by roofline itself
     #[command(hide = true)]

@@ -342,6 +342,8 @@ class Runner:
             if warmup and not samples:
                 self._keep(result)
         answer = {"nanoseconds": times, "float_mode_changed": changed}
+        if self._job.host_nanoseconds is not None:
+            answer["host_nanoseconds"] = self._job.host_nanoseconds
         return answer | ({"copy_nanoseconds": sum(copying) / len(copying)} if copying else {})
 
     @contextlib.contextmanager

@@ -58,7 +58,7 @@ fn prune(args: &Prune) -> Result<ExitCode, Problem> {
 
 /// Removes runs, once none is being measured that could be one of them.
 fn forget(runs: &[Run], path: &Path) -> Result<ExitCode, Problem> {
-    let _lock = roofline_run::lock(Device::Cpu, None)?;
+    let _lock = roofline_run::lock(Device::Cpu, None, None)?;
     let size = || std::fs::metadata(path).map_or(0, |file| file.len());
     let before = size();
     let store = Store::open(path)?;

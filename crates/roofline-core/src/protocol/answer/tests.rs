@@ -64,6 +64,9 @@ fn times_are_times() {
     assert!(visit("1,36e11").is_ok());
     for copy in [1e308, -1.0, 5e13] {
         assert!(ok::<Visited>(VISIT, json!({"nanoseconds": [1, 2], "copy_nanoseconds": copy})).is_err());
+        assert!(
+            ok::<Visited>(VISIT, json!({"nanoseconds": [1, 2], "host_nanoseconds": 2.0 * copy})).is_err()
+        );
     }
 }
 
