@@ -11,7 +11,7 @@ pub mod winograd;
 
 use crate::args::In;
 use crate::bind::{floats, lanes};
-use crate::catalog::{Implementation, Kernel, Launch};
+use crate::catalog::{Implementation, Kernel, Launch, height, rungs};
 use crate::{Args, Cpu, Datum, Mismatch};
 pub use im2col_parallel::conv2d;
 
@@ -35,6 +35,9 @@ pub const LADDER: &[Implementation] = &[
     columns("conv1d.bias", lanes!(prepare_lines, true, im2col::conv2d)),
     columns_parallel("conv1d.bias", lanes!(prepare_lines, true, im2col_parallel::conv2d)),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "conv2d.fixed");
 
 const fn columns(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
     let about = "windows written out as columns, and a product of matrices by packed panels";

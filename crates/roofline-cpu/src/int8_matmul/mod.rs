@@ -6,7 +6,7 @@
 pub mod packed;
 pub mod plain;
 
-use crate::catalog::{Implementation, Kernel, Launch};
+use crate::catalog::{Implementation, Kernel, Launch, height, rungs};
 use crate::{Args, Cpu, Mismatch, Product, Scalar, bf16};
 
 /// The kernels of one generic function, by the type of C.
@@ -48,6 +48,9 @@ pub const LADDER: &[Implementation] = &[
     PACKED.form("int8-matmul.channel"),
     PARALLEL.form("int8-matmul.channel"),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "int8-matmul.fixed");
 
 /// The codes of a tensor of rows, and one scale for all of them or one for each row.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@
 pub mod decoded;
 pub mod plain;
 
-use crate::catalog::{Implementation, Kernel};
+use crate::catalog::{Implementation, Kernel, height, rungs};
 use crate::q8_matmul::{BLOCK, DECODED, prepare, prepare_raw};
 pub use plain::{q4_matmul, q4_matmul_raw};
 
@@ -46,6 +46,9 @@ pub const LADDER: &[Implementation] = &[
     .vector()
     .parallel(),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "q4-matmul.fixed");
 
 /// What the codes of a block stand for: low halves of its bytes, then high ones.
 fn numbers(codes: &[i8]) -> impl Iterator<Item = f32> {

@@ -4,7 +4,7 @@
 pub mod decoded;
 pub mod plain;
 
-use crate::catalog::{Implementation, Kernel};
+use crate::catalog::{Implementation, Kernel, height, rungs};
 use crate::q8_matmul::{number, prepare_raw};
 pub use plain::q4k_matmul;
 
@@ -34,6 +34,9 @@ pub const LADDER: &[Implementation] = &[
     .vector()
     .parallel(),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "q4k-matmul.fixed");
 
 /// What the codes of a block stand for, in their order.
 fn numbers(block: &[i8]) -> impl Iterator<Item = f32> {

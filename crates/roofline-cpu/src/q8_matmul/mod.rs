@@ -6,7 +6,7 @@ pub mod decoded;
 pub mod plain;
 pub mod rounded;
 
-use crate::catalog::{Implementation, Kernel, Launch};
+use crate::catalog::{Implementation, Kernel, Launch, height, rungs};
 use crate::{Args, Cpu, Mismatch, Product, f16};
 pub use plain::{q8_matmul, q8_matmul_raw};
 
@@ -48,6 +48,9 @@ pub const LADDER: &[Implementation] = &[
     .vector()
     .parallel(),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "q8-matmul.fixed");
 
 /// Scale and codes of each block, counted through all rows of W, of so many bytes of codes.
 pub(crate) fn apart<'a>(

@@ -4,7 +4,7 @@
 pub mod decoded;
 pub mod plain;
 
-use crate::catalog::{Implementation, Kernel, Launch};
+use crate::catalog::{Implementation, Kernel, Launch, height, rungs};
 use crate::{Args, Cpu, Mismatch, Product, Scalar, bf16, f16};
 
 const DECODED: &str = "weights as f32, scales and zero points included, then packed panels on all threads";
@@ -30,6 +30,9 @@ pub const LADDER: &[Implementation] = &[
     .vector()
     .parallel(),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "w4-matmul.fixed");
 
 /// A matrix of weights, row after row.
 #[derive(Clone, Copy, Debug)]

@@ -31,10 +31,14 @@ fn folder(name: &str) -> PathBuf {
 /// Of all forms of all operations in each of their precisions the test takes one in so many.
 const PART: usize = 5;
 
+fn takes_every_case() -> bool {
+    std::env::var_os("EVERY_CASE").is_some()
+}
+
 /// Forms of operations, at sizes that fill no vectors where those are legal; with `EVERY_CASE=1` all there are.
 fn cases_of_all_operations() -> String {
     let mut draws = Draws::new(1, 1);
-    let part = if std::env::var_os("EVERY_CASE").is_some() { 1 } else { PART };
+    let part = if takes_every_case() { 1 } else { PART };
     let mut cases = Vec::new();
     for operation in OPERATIONS {
         let mut odd = [5, 34, 8, 3].into_iter().cycle();
@@ -111,15 +115,17 @@ fn python_with(library: &str) -> Option<PathBuf> {
     Some(target.join(of_tests).join("bin/python")).filter(|python| python.is_file())
 }
 
-/// Whatever a Python runner offers of all operations that there are, but what torch compiles, which takes an hour.
+/// Whatever a Python runner offers of all operations that there are; what torch compiles, which takes an hour, and models of
+/// onnxruntime with another setting, only with every case.
 #[test]
 fn python_peers() {
     let cases = cases_of_all_operations();
+    let is_whole = takes_every_case();
     for (library, implementations) in [
         ("numpy", "numpy/*"),
         ("scipy", "scipy/*"),
-        ("torch", "torch/eager,torch/formula"),
-        ("onnxruntime", "onnxruntime/parked"),
+        ("torch", if is_whole { "torch/*" } else { "torch/eager,torch/formula" }),
+        ("onnxruntime", if is_whole { "onnxruntime/*" } else { "onnxruntime/parked" }),
         ("jax", "jax/*"),
     ] {
         let Some(python) = python_with(library) else {
@@ -129,6 +135,37 @@ fn python_peers() {
         let scene = Scene::away();
         scene.call_with_store(&format!("runners install {library} --python {}", python.display())).exits(0);
         hold(&scene, &cases, implementations);
+    }
+}
+
+/// What the page of peers says of libraries is still so: in no case that a file names is its function right.
+#[test]
+fn what_was_found_in_libraries_is_still_there() {
+    let docs = folder("../docs");
+    let page = std::fs::read_to_string(docs.join("peers.md")).unwrap();
+    for library in ["numpy", "scipy", "torch", "onnxruntime", "jax"] {
+        let name = format!("found_in_{library}.py");
+        assert!(page.contains(&format!("(peers/{name})")), "{name} stands on no page");
+        let text = std::fs::read_to_string(docs.join("peers").join(&name)).unwrap();
+        let command = text.split_once("roofline check ").unwrap().1.split_once("--python").unwrap().0;
+        let cases: Vec<&str> = command.split_whitespace().collect();
+        for case in &cases {
+            assert!(page.contains(&format!("`{case}`")), "the page does not say what is wrong with {case}");
+        }
+        let Some(python) = python_with(library) else {
+            say(&format!("skipped: no {library}; `cargo xtask peers` brings it, and `test` numpy and scipy"));
+            continue;
+        };
+        let scene = Scene::away();
+        let file = docs.join("peers").join(&name);
+        let words =
+            format!("check {} --python {} -i found-in-*/* --format jsonl", cases.join(" "), file.display());
+        let mut command = scene.with_store(&words);
+        let rows = Outcome::of(command.env("ROOFLINE_PYTHON", python).output()).exits(4).rows();
+        assert_eq!(rows.len(), cases.len(), "{rows:?}");
+        for row in &rows {
+            assert!(row["status"] == "wrong" || row["status"] == "crashed", "{row}");
+        }
     }
 }
 
