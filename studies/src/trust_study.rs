@@ -33,6 +33,7 @@ const LIES: &[&str] = &[
     "claims-a-tenth-less",
     "claims-a-twentieth-less",
     "honest-among-many",
+    "honest-among-many-fresh",
     "puts-work-off",
     "works-in-the-copy",
     "remembers-rows",

@@ -42,21 +42,13 @@ impl Usage {
         Usage { threads: tasks(pid).filter_map(of_thread).collect() }
     }
 
-    /// CPU time that each thread spent since `before`, most first.
-    pub fn since(&self, before: &Usage) -> Vec<Duration> {
-        let mut spent: Vec<Duration> =
-            self.differences(before).map(|times| times.ran).filter(|time| !time.is_zero()).collect();
-        spent.sort_by(|a, b| b.cmp(a));
-        spent
-    }
-
-    /// Time that any of its threads could have run since `before` and had no core.
-    pub fn waited_since(&self, before: &Usage) -> Duration {
-        self.differences(before).map(|times| times.waited).sum()
-    }
-
-    fn differences(&self, before: &Usage) -> impl Iterator<Item = Times> {
-        self.threads.iter().map(|(tid, now)| now.since(before.threads.get(tid).copied().unwrap_or_default()))
+    /// What each thread has used since `before`, the busiest first.
+    pub fn since(&self, before: &Usage) -> Vec<Times> {
+        let of_thread =
+            |(tid, now): (&i32, &Times)| now.since(before.threads.get(tid).copied().unwrap_or_default());
+        let mut used: Vec<Times> = self.threads.iter().map(of_thread).collect();
+        used.sort_by_key(|times| std::cmp::Reverse(times.ran));
+        used
     }
 }
 
@@ -88,10 +80,10 @@ impl Account {
 }
 
 /// Threads that took part in work of length `wall`.
-pub fn threads_at_work(spent: &[Duration], wall: Duration) -> u32 {
+pub fn threads_at_work(used: &[Times], wall: Duration) -> u32 {
     // Below a twentieth of the wall time a thread kept house rather than worked.
     let least = wall / 20;
-    spent.iter().filter(|time| **time > least).count() as u32
+    used.iter().filter(|times| times.ran > least).count() as u32
 }
 
 /// Whether a thread of a process runs, or would if it had a core.
@@ -309,7 +301,7 @@ mod tests {
         // Until enough has been used, however many others want the core.
         let start = std::time::Instant::now();
         let mut x = 1u64;
-        let spent = || Usage::of(me).since(&before).iter().sum::<Duration>();
+        let spent = || Usage::of(me).since(&before).iter().map(|times| times.ran).sum::<Duration>();
         while spent() < Duration::from_millis(5) && start.elapsed() < Duration::from_secs(20) {
             x = (0..100_000).fold(x, |x, _| x.wrapping_mul(6364136223846793005).wrapping_add(1));
         }
@@ -363,7 +355,7 @@ mod tests {
 
     #[test]
     fn threads_below_a_twentieth_keep_house() {
-        let ms = Duration::from_millis;
-        assert_eq!(threads_at_work(&[ms(100), ms(98), ms(1)], ms(100)), 2);
+        let ran = |ms| Times { ran: Duration::from_millis(ms), ..Times::default() };
+        assert_eq!(threads_at_work(&[ran(100), ran(98), ran(1)], Duration::from_millis(100)), 2);
     }
 }

@@ -23,7 +23,8 @@ const SLOW: Duration = Duration::from_secs(1);
 const MOST_LAUNCH_TIMES: usize = 512;
 
 /// Checks whose worth the visits of the rounds decide.
-const OF_ROUNDS: &[Check] = &[Check::WallClock, Check::Memos, Check::WatchedBatch];
+const OF_ROUNDS: &[Check] =
+    &[Check::WallClock, Check::Memos, Check::WatchedBatch, Check::Unclaimed, Check::Copies, Check::Ceiling];
 
 /// What is known of a row so far. A lane that failed takes no further part.
 #[derive(Debug)]

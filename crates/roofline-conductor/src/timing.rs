@@ -83,8 +83,8 @@ pub fn audit(
     seen: &Seen,
 ) -> Result<(), Stop> {
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
-    let spent = Usage::of(pid).since(before);
-    let working = audit::threads_at_work(&spent, seen.wall);
+    let used = Usage::of(pid).since(before);
+    let working = audit::threads_at_work(&used, seen.wall);
     lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
     if let Some(state) = stage.look_at(case.device) {
@@ -152,7 +152,7 @@ pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<()
     loop {
         std::thread::sleep(rest);
         let now = Usage::of(pid);
-        let spent: Duration = now.since(&before).iter().sum();
+        let spent: Duration = now.since(&before).iter().map(|times| times.ran).sum();
         // The answer itself may still be on its way out of the process; one that would run, had it a core,
         // uses no time and is not quiet either.
         if spent < Duration::from_micros(20)

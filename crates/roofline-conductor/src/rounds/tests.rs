@@ -51,7 +51,8 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
     let seconds = Seconds(0.1);
     let course =
         Course { kind: Kind::Short, warmup: 4, samples: 2, batch: 1, block: seconds, timer: seconds };
-    let clear = Clocked { claimed: 5e-3, computed: 5e-3, wall: 0.0, cpu: 0.0, delayed: 0.0, waited: 0.0 };
+    let (claimed, computed) = (5e-3, 5e-3);
+    let clear = Clocked { claimed, computed, wall: 0.0, cpu: 0.0, delayed: 0.0, waited: 0.0, others: None };
     let measured = |lane: &Lane| Measured {
         implementation: lane.seat.implementation.clone(),
         runner: lane.seat.runner.clone(),
