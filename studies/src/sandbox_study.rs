@@ -51,6 +51,7 @@ pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::R
         runner: spec.name.clone(),
         lacks: None,
         requires: Default::default(),
+        is_compared: false,
     };
     let mut lines = Vec::new();
     for kind in &KINDS {

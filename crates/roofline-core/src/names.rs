@@ -8,6 +8,11 @@ pub fn is_limit(implementation: &str) -> bool {
     implementation.split('/').next() == Some(LIMIT)
 }
 
+/// Whether `name` is an implementation, a glob of some, or the provider of this one.
+pub fn names(name: &str, implementation: &str) -> bool {
+    matches(name, implementation) || implementation.split('/').next() == Some(name)
+}
+
 /// Whether a text has the form `provider/name`, or `provider/name:tile=8:unroll=2` for one with parameters.
 ///
 /// Both stand as their author wrote them, a provider as its file is called.

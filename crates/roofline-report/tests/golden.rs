@@ -48,6 +48,7 @@ fn row(case: &str, implementation: &str, status: Status, why: &str) -> Record {
         why: why.to_owned(),
         reproduce: format!("roofline check {case} -i {implementation} --seed 7"),
         place: None,
+        against: None,
         work: Work::default(),
         gate: Gate::default(),
         rounds: None,

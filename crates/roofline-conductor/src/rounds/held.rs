@@ -15,6 +15,7 @@ use roofline_core::decision;
 use roofline_core::record::{Before, Ended, Grade, Sample, Status};
 use roofline_core::stats::median;
 use roofline_core::turn::Account;
+use roofline_core::units::Seconds;
 use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
 use std::iter;
 
@@ -67,16 +68,17 @@ impl Contest<'_> {
     /// Measures a lane anew that would let the run fail, unless no time is left for it.
     fn confirm(&mut self, stage: &Stage, index: usize) {
         let Options { fail_on: Some(what), delta, .. } = *stage.options else { return };
-        let hub = &self.lanes[self.setting.hub];
-        if index == self.setting.hub || hub.is_probe() || !hub.is_live() || self.lanes[index].before.is_some()
-        {
+        let is_asked = self.planned.rows.get(index).is_some_and(|row| row.is_compared);
+        let is_there = self.lanes[self.setting.hub].is_live();
+        if !is_asked || !is_there || !self.decides(stage.options) || self.lanes[index].before.is_some() {
             return;
         }
         let Some(rounds) = self.rounds_of(index, delta) else { return };
         let has_time = matches!(rounds.ended, Ended::Decided | Ended::Looks | Ended::Budget);
-        if has_time && !self.lanes[index].is_probe() && decision::calls_for_more(&rounds, what) {
+        if has_time && decision::calls_for_more(&rounds, what) {
+            let spent = Some(Seconds(self.lanes[index].spent.as_secs_f64()));
             self.restart(index);
-            self.lanes[index].before = Some(Before { to_hub: rounds.to_hub, alpha: rounds.alpha });
+            self.lanes[index].before = Some(Before { to_hub: rounds.to_hub, alpha: rounds.alpha, spent });
         }
     }
 

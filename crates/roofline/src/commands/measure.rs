@@ -125,8 +125,13 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
     };
     let (code, records) = take.run()?;
     // What a run has failed by is nothing to compare with from now on.
-    if let (Some(name), Some(keeping), Some(records), 0 | 4) = (&args.save, keeping, records, code) {
-        keeping.save(name, &machine, &records)?;
+    if let (Some(name), Some(keeping)) = (&args.save, keeping) {
+        match (code, records) {
+            (0 | 4, Some(records)) => keeping.save(name, &machine, &records)?,
+            (3, _) => keeping.leave(name, "the run failed by what it was to be compared with"),
+            (_, Some(_)) => keeping.leave(name, "nothing was decided"),
+            (_, None) => keeping.leave(name, "not every row was measured"),
+        }
     }
     Ok(ExitCode::from(code))
 }

@@ -299,3 +299,21 @@ fn without_a_device_one_line_says_why() {
         assert!(told[0].contains("there is no device `cuda:0`: no CUDA device: "), "{}", told[0]);
     }
 }
+
+/// Far from a card as well as near one: what is kept, and what is a side, is known by its name.
+#[test]
+fn a_cuda_file_is_a_side_and_is_kept() {
+    let scene = Scene::alone();
+    let source = "//! [[kernel]]\n//! name = \"one\"\n//! operation = \"add\"\n//! dtypes = [\"f32\"]\n//! entry = \"one\"\n\
+        //! arguments = [\"x\", \"y\", \"z\", \"rows\", \"cols\"]\n//! grid = [\"rows\"]\n//! block = [\"64\"]\n\
+        extern \"C\" __global__ void one() {}\n";
+    for file in ["a.cu", "b.cu"] {
+        scene.write(file, source);
+    }
+    // With the stand-in there is a device, and no driver that would launch anything on it.
+    let sides = on_the_stand_in(&scene, &format!("ab a.cu b.cu {CASE} --quick --dry-run")).exits(0);
+    assert_eq!(sides.stdout.matches("old/one").count(), 1, "{}", sides.stdout);
+    assert!(sides.stdout.contains("new/one"), "{}", sides.stdout);
+    let kept = on_the_stand_in(&scene, &format!("run {CASE} --cuda a.cu -i a/* --quick --save main"));
+    assert!(!kept.stderr.contains("peer of the house"), "{}", kept.stderr);
+}

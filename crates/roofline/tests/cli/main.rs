@@ -8,6 +8,7 @@ mod baselines;
 mod before;
 mod begin;
 mod ci;
+mod compared;
 mod conditions;
 mod device;
 mod doubts;

@@ -96,7 +96,7 @@ impl Builder {
             let shown = path.display();
             let Some(kind) = Kind::of(&made) else {
                 let why = format!("`{line}` has not made `{shown}`, or it is nothing that can be measured");
-                let hint = "artefacts are shared libraries, Python files, folders with a runner.toml, or a roofline binary";
+                let hint = "artefacts are shared libraries, Python files, CUDA files, folders with a runner.toml, or a roofline binary";
                 return Err(Problem::usage(why, hint));
             };
             let vault = self.folder.join(word);
