@@ -1,10 +1,11 @@
-"""Every kernel against torch, by Triton's interpreter: no GPU is needed, only torch and triton."""
+"""Every kernel against torch by Triton's interpreter, and compiled: no GPU is needed, only torch and triton."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -26,14 +27,21 @@ def interpreter() -> str | None:
 
 
 class Kernels(unittest.TestCase):
-    def test_they_compute_what_torch_does(self) -> None:
+    def check(self, name: str, **environment: str) -> None:
         python = interpreter()
         if python is None:
             self.skipTest("no triton: its kernels are not tested")
-        checks = Path(__file__).resolve().parent / "checks" / "against_torch.py"
-        environment = os.environ | {"TRITON_INTERPRET": "1"}
-        done = subprocess.run([python, checks], env=environment, capture_output=True, text=True)
+        program = Path(__file__).resolve().parent / "checks" / name
+        with tempfile.TemporaryDirectory() as folder:
+            environment = os.environ | {"TRITON_CACHE_DIR": folder} | environment
+            done = subprocess.run([python, program], env=environment, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_they_compute_what_torch_does(self) -> None:
+        self.check("against_torch.py", TRITON_INTERPRET="1")
+
+    def test_they_compile_for_cards_that_are_not_here(self) -> None:
+        self.check("for_cards.py")
 
 
 if __name__ == "__main__":

@@ -9,14 +9,17 @@ use crate::commands::{again, kept};
 use crate::error::{Problem, tell};
 use crate::places;
 use clap::Parser;
+use roofline_conductor::device;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::Plan;
+use roofline_core::case::{Case, Device};
 use roofline_core::decision::FailOn;
 use roofline_core::record::{Record, Run};
 use roofline_core::target::Target;
 use roofline_report::{Reading, Sort};
 use roofline_run::{Ask, Past};
 use roofline_store::{Filter, Store};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 pub fn check(args: &Check) -> Result<ExitCode, Problem> {
@@ -57,6 +60,7 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     // Only now: a run that was imported has no machine, and no command line to go on with either.
     check_machine(&run)?;
     check_program(&run)?;
+    check_cards(&run, &records)?;
     begun.places.store.clone_from(&args.places.store);
     begun.show.clone_from(&args.show);
     if args.read.reading().is_some() || args.show.format != "table" {
@@ -87,6 +91,36 @@ fn check_program(run: &Run) -> Result<(), Problem> {
     }
     let why = format!("the latest run, {}, was begun by another build of roofline", run.id);
     Err(Problem::usage(why, "go on with that one, or begin the run again with `roofline run`"))
+}
+
+/// Nor do those of two cards, of which a user may be given another each time.
+fn check_cards(run: &Run, records: &[Record]) -> Result<(), Problem> {
+    let program = places::program()?;
+    let told = records.iter().filter_map(|record| {
+        let note = record.provenance.notes.get("device")?;
+        Some((record.case.as_str(), note.as_str()))
+    });
+    let Some(then) = another_card(told, |device| device::facts(&program, device).map(|facts| facts.uuid))
+    else {
+        return Ok(());
+    };
+    let why = format!("the latest run, {}, was begun on another card, {then}", run.id);
+    Err(Problem::usage(
+        why,
+        "name that one by `CUDA_VISIBLE_DEVICES`, or begin the run again with `roofline run`",
+    ))
+}
+
+/// Of cases and what was noted of their devices, the first whose device is not the one of `now`.
+fn another_card<'t>(
+    told: impl Iterator<Item = (&'t str, &'t str)>,
+    now: impl Fn(Device) -> Option<String>,
+) -> Option<&'t str> {
+    let of_case = |(case, note): (&str, &'t str)| Some((case.parse::<Case>().ok()?.device, note));
+    let cards: BTreeMap<Device, &str> = told.filter_map(of_case).collect();
+    let is_other =
+        |(device, note): &(Device, &str)| now(*device).is_none_or(|uuid| !note.contains(uuid.as_str()));
+    cards.into_iter().find(is_other).map(|(_, note)| note)
 }
 
 /// From arguments to what is asked, from that to plans, from these to records and a code.
@@ -188,4 +222,28 @@ fn targets(args: &Measure) -> Result<Vec<Target>, Problem> {
         return Err(Problem::nothing(format!("the suite `{name}` has no targets"), hint));
     }
     Ok(targets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_goes_on_on_its_own_card() {
+        let told = [
+            ("add/f32/rows=1,cols=8/device=cuda:0", "a card, GPU-4f2c, CUDA 13.0"),
+            ("add/f32/rows=2,cols=8/device=cuda:0", "a card, GPU-4f2c, CUDA 13.0"),
+            ("add/f32/rows=1,cols=8/device=cuda:1", "a card, GPU-77aa, CUDA 13.0"),
+        ];
+        let now = |cards: [Option<&'static str>; 2]| {
+            another_card(told.into_iter(), |device| {
+                let Device::Cuda(number) = device else { return None };
+                cards[number as usize].map(str::to_owned)
+            })
+        };
+        assert_eq!(now([Some("GPU-4f2c"), Some("GPU-77aa")]), None);
+        assert_eq!(now([Some("GPU-77aa"), Some("GPU-77aa")]), Some(told[0].1));
+        assert_eq!(now([Some("GPU-4f2c"), None]), Some(told[2].1));
+        assert_eq!(another_card(std::iter::empty(), |_| None), None, "of a run on the CPU nothing is asked");
+    }
 }
