@@ -22,7 +22,9 @@ const CASES: &str = "matmul/f32/m=7,n=31,k=129 matmul/f32/m=129,n=7,k=31/threads
     axpy.in-place/f64/rows=7,cols=31 mul/bf16/rows=7,cols=31 tanh/f32/rows=7,cols=129 gelu/f32/rows=31,cols=33/threads=2 \
     sum.columns/f32/rows=31,cols=33 max/bf16/rows=7,cols=129 layer-norm/f32/rows=7,cols=129 \
     conv2d.bias/f32/out=8,height=13,width=9,channels=6,stride=2,pad=1,groups=2/threads=2 \
-    conv2d/bf16/batch=3,out=16,height=13,width=9,channels=16,dilation=2,groups=16";
+    conv2d/bf16/batch=3,out=16,height=13,width=9,channels=16,dilation=2,groups=16 \
+    matmul/f16/m=7,n=31,k=129 q8-matmul.raw/f32+q8/m=3,n=31,k=96/threads=2 q4-matmul.raw/f32+q8/m=3,n=31,k=96 \
+    silu/f32/rows=7,cols=129";
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners").join(name).canonicalize().unwrap()
@@ -104,6 +106,18 @@ fn rust_peers() {
     let toml = toml.replace("./target/release/rust-peers", &program.display().to_string());
     scene.write("runners/rust-peers/runner.toml", &toml);
     holds(&scene, "rust-peers");
+}
+
+#[test]
+fn ggml() {
+    let library = folder("ggml").join("ggml.so");
+    if !library.is_file() {
+        return say("skipped: no ggml; runners/ggml/README.md says how it is built");
+    }
+    let scene = Scene::new();
+    let toml = std::fs::read_to_string(folder("ggml").join("runner.toml")).unwrap();
+    scene.write("runners/ggml/runner.toml", &toml.replace("ggml.so", &library.display().to_string()));
+    holds(&scene, "ggml");
 }
 
 /// A Python that has a library: that of `cargo xtask test`, or of `cargo xtask peers`. What whoever runs these tests has
