@@ -152,7 +152,8 @@ fn python_peers() {
     }
 }
 
-/// What the page of peers says of libraries is still so: in no case that a file names is its function right.
+/// What the page of peers says of libraries is still so: in no case that a file names is its function right. Some are wrong in
+/// one element of thousands, which most seeds show.
 #[test]
 fn what_was_found_in_libraries_is_still_there() {
     let docs = folder("../docs");
@@ -172,8 +173,11 @@ fn what_was_found_in_libraries_is_still_there() {
         };
         let scene = Scene::away();
         let file = docs.join("peers").join(&name);
-        let words =
-            format!("check {} --python {} -i found-in-*/* --format jsonl", cases.join(" "), file.display());
+        let words = format!(
+            "check {} --python {} -i found-in-*/* --seed 3 --format jsonl",
+            cases.join(" "),
+            file.display()
+        );
         let mut command = scene.with_store(&words);
         let rows = Outcome::of(command.env("ROOFLINE_PYTHON", python).output()).exits(4).rows();
         assert_eq!(rows.len(), cases.len(), "{rows:?}");
