@@ -1,8 +1,9 @@
 """Operators of ONNX Runtime that the gate found different from their operations; `docs/peers.md` says how.
 
 roofline check log-softmax/f64/rows=5,cols=34 sigmoid/f32/rows=5,cols=37 cos/f64/rows=5,cols=34 sin/f64/rows=5,cols=34
-fft/f32/n=100 max/f32/rows=5,cols=34 argmax/f32/rows=5,cols=34 gelu-tanh/f64/rows=5,cols=34 layer-norm/f64/rows=5,cols=34
-batch-norm/f64/batch=3,channels=5,pixels=34 rms-norm.gemma/f16/rows=5,cols=34 layer-norm-gelu/f16/rows=5,cols=34
+fft/f32/n=100 max/f32/rows=5,cols=34 argmax/f32/rows=5,cols=34 gelu-tanh/f64/rows=5,cols=34
+layer-norm/f64/rows=5,cols=34 batch-norm/f64/batch=3,channels=5,pixels=34 rms-norm.gemma/f16/rows=5,cols=34
+layer-norm-gelu/f16/rows=5,cols=34
 cross-entropy/f64/rows=5,cols=34 lstm/f32/seq=9,batch=15,hidden=7,input=13
 --python docs/peers/found_in_onnxruntime.py -i found-in-onnxruntime/* --seed 3
 """

@@ -19,7 +19,8 @@ from torch.nn import functional
 # They are called a beta at the first use.
 warnings.filterwarnings("ignore", message="Sparse")
 
-TYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16, "i8": torch.int8, "i32": torch.int32}
+TYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+TYPES |= {"i8": torch.int8, "i32": torch.int32}
 NARROW = ["bf16", "f16"]
 
 
