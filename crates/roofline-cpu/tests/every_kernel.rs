@@ -22,7 +22,7 @@ use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Fp8E5m2, Isa, Pool};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Around the lanes of every level, primes, and rows beyond a block.
+/// Around the lanes of every level, primes, rows beyond a block, and rows that are dealt to several threads.
 const ROWS: &[[u64; 2]] = &[
     [1, 1],
     [3, 7],
@@ -52,9 +52,11 @@ const ROWS: &[[u64; 2]] = &[
     [1000, 3],
     [1025, 2],
     [1, 40_001],
+    [9, 2049],
+    [67, 257],
 ];
 
-/// A dimension in the middle: each of the three as long as any.
+/// A dimension in the middle: each of the three as long as any; the last are dealt to several threads.
 const MIDDLE: &[[u64; 3]] = &[
     [1, 1, 1],
     [2, 3, 7],
@@ -72,6 +74,15 @@ const MIDDLE: &[[u64; 3]] = &[
     [1025, 2, 1],
     [1, 1025, 2],
     [2, 1, 1025],
+    [7, 33, 2],
+    [31, 7, 3],
+    [33, 129, 1],
+    [129, 2, 31],
+    [5, 15, 17],
+    [2, 63, 16],
+    [2, 17, 65],
+    [2, 67, 129],
+    [1, 9, 2049],
 ];
 
 /// Around the register tiles (4x16, 6x16, 14x32, 32x32), the depth of a block, a
@@ -98,7 +109,7 @@ const PRODUCTS: &[[u64; 3]] = &[
     [17, 1100, 9],
 ];
 
-/// For whatever has other axes: each takes as many as it has.
+/// For whatever has other axes: each takes as many as it has. The last are dealt to several threads.
 const OTHERS: &[[u64; 4]] = &[
     [1, 1, 1, 1],
     [2, 3, 7, 2],
@@ -111,6 +122,20 @@ const OTHERS: &[[u64; 4]] = &[
     [2, 1, 748, 1],
     [1, 3, 1000, 1],
     [1025, 1, 2, 1],
+    [7, 127, 3, 2],
+    [31, 3, 33, 1],
+    [33, 129, 1, 2],
+    [127, 2, 3, 1],
+    [748, 1, 3, 1],
+    [1000, 2, 1, 1],
+    [2, 748, 1, 1],
+    [1, 1000, 3, 1],
+    [3, 1025, 2, 1],
+    [1, 2, 1025, 1],
+    [2, 31, 15, 3],
+    [1, 31, 17, 2],
+    [2, 16, 65, 1],
+    [33, 9, 65, 1],
 ];
 
 /// Rows, columns, the length of a block and that of the sums, which few of them divide.

@@ -8,7 +8,7 @@ pub mod plain;
 
 use crate::catalog::{Implementation, Kernel, height, rungs};
 use crate::q8_matmul::{BLOCK, DECODED, prepare, prepare_raw};
-pub use plain::{q4_matmul, q4_matmul_raw};
+pub use decoded::{q4_matmul, q4_matmul_raw};
 
 /// Bytes of the codes of a block.
 pub const CODES: usize = BLOCK / 2;
@@ -18,7 +18,7 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain(
         "q4-matmul",
         &[
-            Kernel::new("f32", |_, args| prepare(args, q4_matmul)),
+            Kernel::new("f32", |_, args| prepare(args, plain::q4_matmul)),
             Kernel::new("f32+q8", |_, args| prepare(args, plain::q4_matmul_rounded)),
         ],
     ),
@@ -33,7 +33,7 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain(
         "q4-matmul.raw",
         &[
-            Kernel::new("f32", |_, args| prepare_raw(args, q4_matmul_raw)),
+            Kernel::new("f32", |_, args| prepare_raw(args, plain::q4_matmul_raw)),
             Kernel::new("f32+q8", |_, args| prepare_raw(args, plain::q4_matmul_raw_rounded)),
         ],
     ),

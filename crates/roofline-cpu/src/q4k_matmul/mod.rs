@@ -6,7 +6,7 @@ pub mod plain;
 
 use crate::catalog::{Implementation, Kernel, height, rungs};
 use crate::q8_matmul::{number, prepare_raw};
-pub use plain::q4k_matmul;
+pub use decoded::q4k_matmul;
 
 /// Elements of a block.
 pub const BLOCK: usize = 256;
@@ -24,7 +24,10 @@ const DECODED: &str = "weights as f32, scales and offsets included, then packed 
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("q4k-matmul", &[Kernel::new("f32", |_, args| prepare_raw(args, q4k_matmul))]),
+    Implementation::plain(
+        "q4k-matmul",
+        &[Kernel::new("f32", |_, args| prepare_raw(args, plain::q4k_matmul))],
+    ),
     Implementation::new(
         "q4k-matmul",
         "decoded",

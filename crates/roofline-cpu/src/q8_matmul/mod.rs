@@ -8,7 +8,7 @@ pub mod rounded;
 
 use crate::catalog::{Implementation, Kernel, Launch, height, rungs};
 use crate::{Args, Cpu, Mismatch, Product, f16};
-pub use plain::{q8_matmul, q8_matmul_raw};
+pub use decoded::{q8_matmul, q8_matmul_raw};
 
 /// Codes of a block.
 pub const BLOCK: usize = 32;
@@ -20,7 +20,7 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain(
         "q8-matmul",
         &[
-            Kernel::new("f32", |_, args| prepare(args, q8_matmul)),
+            Kernel::new("f32", |_, args| prepare(args, plain::q8_matmul)),
             Kernel::new("f32+q8", |_, args| prepare(args, rounded::q8_matmul)),
         ],
     ),
@@ -35,7 +35,7 @@ pub const LADDER: &[Implementation] = &[
     Implementation::plain(
         "q8-matmul.raw",
         &[
-            Kernel::new("f32", |_, args| prepare_raw(args, q8_matmul_raw)),
+            Kernel::new("f32", |_, args| prepare_raw(args, plain::q8_matmul_raw)),
             Kernel::new("f32+q8", |_, args| prepare_raw(args, rounded::q8_matmul_raw)),
         ],
     ),
