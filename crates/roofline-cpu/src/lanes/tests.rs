@@ -73,6 +73,11 @@ impl Vectorize for Check {
             let logic = [lanes.and_i32(i, j), lanes.or_i32(i, j), lanes.xor_i32(i, j)].map(integers);
             let shifts = [lanes.shift_left(i, 5), lanes.shift_right(i, 5)].map(integers);
             let pairs = integers(lanes.load_pairs_of(&BYTES[at..], &BYTES[..L::LANES]));
+            let wide = integers(lanes.load_i8(&BYTES[at..]));
+            let mut bytes = [0; MAX_LANES];
+            lanes.store_i8(i, &mut bytes);
+            let sixteen = [lanes.load_f32(&NORMAL), lanes.load_f32(&NORMAL[MAX_LANES - L::LANES..])];
+            let found = floats(lanes.look_up(sixteen, i));
             let inverse = floats(lanes.reciprocal(lanes.load_f32(&NORMAL[at..])));
             let all = (at..at + L::LANES).all(|at| A[at] < B[at]);
             assert_eq!(lanes.all(less), all);
@@ -91,6 +96,8 @@ impl Vectorize for Check {
                 assert_eq!(shifts.map(|v| v[lane]), [i << 5, down]);
                 let (first, second) = (i32::from(BYTES[at + lane]), i32::from(BYTES[lane]));
                 assert_eq!(pairs[lane], (first & 0xffff) | (second << 16));
+                assert_eq!((wide[lane], bytes[lane]), (first, i as i8));
+                assert_eq!(found[lane], NORMAL[(i & 15) as usize].to_bits());
                 let exact = 1.0 / NORMAL[at + lane];
                 assert!(inverse[lane].abs_diff(exact.to_bits()) <= 1, "1 / {}", NORMAL[at + lane]);
             }
