@@ -160,6 +160,12 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn load_pairs(self, x: &[i8]) -> Self::I;
     /// Reads `LANES` numbers of each of two rows: a lane holds one of the first and, as its upper i16, one of the second.
     fn load_pairs_of(self, first: &[i8], second: &[i8]) -> Self::I;
+    /// Reads `LANES` numbers, each widened to a lane.
+    fn load_i8(self, x: &[i8]) -> Self::I;
+    /// Writes the lowest eight bits of each lane.
+    fn store_i8(self, v: Self::I, y: &mut [i8]);
+    /// Of sixteen numbers in the first lanes of two vectors, those at the places that the lowest four bits of each lane say.
+    fn look_up(self, numbers: [Self::F; 2], places: Self::I) -> Self::F;
     /// The sum of all lanes, wrapping.
     fn sum_i32(self, v: Self::I) -> i32;
     /// acc + a.0 · b.0 + a.1 · b.1 in each lane, where a lane of `a` and `b`
@@ -197,6 +203,13 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn store_partial_i32(self, v: Self::I, y: &mut [i32]) {
         let mut whole = [0; MAX_LANES];
         self.store_i32(v, &mut whole);
+        y.copy_from_slice(&whole[..y.len()]);
+    }
+    /// Writes the lowest eight bits of the first `y.len() <= LANES` lanes.
+    #[inline(always)]
+    fn store_partial_i8(self, v: Self::I, y: &mut [i8]) {
+        let mut whole = [0; MAX_LANES];
+        self.store_i8(v, &mut whole);
         y.copy_from_slice(&whole[..y.len()]);
     }
     /// Reads `x.len() <= LANES` elements, zero in the lanes beyond them.

@@ -21,6 +21,8 @@
 
 mod args;
 mod bind;
+mod bytes;
+mod coded;
 mod columnwise;
 mod cpu;
 mod element;

@@ -104,7 +104,7 @@ impl<T: Element> Vectorize for AddNorm<'_, T> {
 
 /// (x + r)².
 #[derive(Clone, Copy)]
-struct SquareOfSum;
+pub(crate) struct SquareOfSum;
 
 impl Terms<2, 1> for SquareOfSum {
     #[inline(always)]
@@ -116,8 +116,8 @@ impl Terms<2, 1> for SquareOfSum {
 
 /// x + r.
 #[derive(Clone, Copy)]
-struct Added<'a, T> {
-    r: &'a [T],
+pub(crate) struct Added<'a, T> {
+    pub(crate) r: &'a [T],
 }
 
 impl<T: Element> Places for Added<'_, T> {
@@ -129,10 +129,10 @@ impl<T: Element> Places for Added<'_, T> {
 
 /// (x + r) · (w · inverse).
 #[derive(Clone, Copy)]
-struct Normed<'a, T> {
-    r: &'a [T],
-    w: &'a [T],
-    inverse: f32,
+pub(crate) struct Normed<'a, T> {
+    pub(crate) r: &'a [T],
+    pub(crate) w: &'a [T],
+    pub(crate) inverse: f32,
 }
 
 impl<T: Element> Places for Normed<'_, T> {

@@ -372,6 +372,33 @@ impl Lanes for Avx2 {
         }
     }
     #[inline(always)]
+    fn load_i8(self, x: &[i8]) -> __m256i {
+        let x = &x[..LANES];
+        // SAFETY: `x` holds 8 bytes; the load is unaligned.
+        unsafe { _mm256_cvtepi8_epi32(_mm_loadl_epi64(x.as_ptr().cast())) }
+    }
+    #[inline(always)]
+    fn store_i8(self, v: __m256i, y: &mut [i8]) {
+        let y = &mut y[..LANES];
+        // SAFETY: `y` holds 8 bytes; the store is unaligned.
+        unsafe {
+            let first = _mm256_set1_epi32(0x0c08_0400);
+            let four = _mm256_shuffle_epi8(v, first);
+            let eight = _mm_unpacklo_epi32(_mm256_castsi256_si128(four), _mm256_extracti128_si256::<1>(four));
+            _mm_storel_epi64(y.as_mut_ptr().cast(), eight);
+        }
+    }
+    #[inline(always)]
+    fn look_up(self, numbers: [__m256; 2], places: __m256i) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let low = _mm256_permutevar8x32_ps(numbers[0], places);
+            let high = _mm256_permutevar8x32_ps(numbers[1], places);
+            // The fourth bit, where the blend looks for it.
+            _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32::<28>(places)))
+        }
+    }
+    #[inline(always)]
     fn sum_i32(self, v: __m256i) -> i32 {
         // SAFETY: the token proves AVX2.
         unsafe {

@@ -361,6 +361,23 @@ impl Lanes for Avx512 {
         }
     }
     #[inline(always)]
+    fn load_i8(self, x: &[i8]) -> __m512i {
+        let x = &x[..LANES];
+        // SAFETY: `x` holds 16 bytes; the load is unaligned.
+        unsafe { _mm512_cvtepi8_epi32(_mm_loadu_si128(x.as_ptr().cast())) }
+    }
+    #[inline(always)]
+    fn store_i8(self, v: __m512i, y: &mut [i8]) {
+        let y = &mut y[..LANES];
+        // SAFETY: `y` holds 16 bytes; the store is unaligned.
+        unsafe { _mm_storeu_si128(y.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(v)) }
+    }
+    #[inline(always)]
+    fn look_up(self, [numbers, _]: [__m512; 2], places: __m512i) -> __m512 {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { _mm512_permutexvar_ps(places, numbers) }
+    }
+    #[inline(always)]
     fn sum_i32(self, v: __m512i) -> i32 {
         // SAFETY: the token proves AVX-512 F.
         unsafe { _mm512_reduce_add_epi32(v) }

@@ -242,6 +242,19 @@ impl Lanes for Portable {
         std::array::from_fn(|lane| (i32::from(first[lane]) & 0xffff) | (i32::from(second[lane]) << 16))
     }
     #[inline(always)]
+    fn load_i8(self, x: &[i8]) -> Integers {
+        let x = &x[..LANES];
+        std::array::from_fn(|lane| i32::from(x[lane]))
+    }
+    #[inline(always)]
+    fn store_i8(self, v: Integers, y: &mut [i8]) {
+        y[..LANES].copy_from_slice(&v.map(|v| v as i8));
+    }
+    #[inline(always)]
+    fn look_up(self, numbers: [Floats; 2], places: Integers) -> Floats {
+        places.map(|place| numbers[(place >> 3 & 1) as usize][(place & 7) as usize])
+    }
+    #[inline(always)]
     fn sum_i32(self, v: Integers) -> i32 {
         v.into_iter().fold(0, i32::wrapping_add)
     }

@@ -81,6 +81,11 @@ impl Vectorize for Check {
             let swapped = floats(lanes.swap_pairs(a));
             let wide = lanes.mul_wide(i, j).map(integers);
             let lower = floats(lanes.select(lanes.below(i, j), a, b));
+            let widened = integers(lanes.load_i8(&BYTES[at..]));
+            let mut bytes = [0; MAX_LANES];
+            lanes.store_i8(i, &mut bytes);
+            let sixteen = [lanes.load_f32(&NORMAL), lanes.load_f32(&NORMAL[MAX_LANES - L::LANES..])];
+            let found = floats(lanes.look_up(sixteen, i));
             let inverse = floats(lanes.reciprocal(lanes.load_f32(&NORMAL[at..])));
             let all = (at..at + L::LANES).all(|at| A[at] < B[at]);
             assert_eq!(lanes.all(less), all);
@@ -107,6 +112,8 @@ impl Vectorize for Check {
                 assert_eq!(wide.map(|v| v[lane].cast_unsigned()), [product as u32, (product >> 32) as u32]);
                 let is_below = i.cast_unsigned() < j.cast_unsigned();
                 assert_eq!(lower[lane], if is_below { a } else { b }.to_bits());
+                assert_eq!((widened[lane], bytes[lane]), (first, i as i8));
+                assert_eq!(found[lane], NORMAL[(i & 15) as usize].to_bits());
                 let exact = 1.0 / NORMAL[at + lane];
                 assert!(inverse[lane].abs_diff(exact.to_bits()) <= 1, "1 / {}", NORMAL[at + lane]);
             }
