@@ -103,27 +103,41 @@ fn is_in(task: &DirEntry, states: &[char]) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(states))
 }
 
-/// Memory that a process holds for itself, in bytes: what it and its children allocated, and what it shares or keeps
-/// in files of memory beyond the tensors, of `given` bytes, that it was handed.
-pub fn own_memory(pid: i32, given: u64) -> Option<u64> {
+/// Memory that a process holds for itself, in bytes: what it and all that came of it allocated, and what they share or
+/// keep in files of memory beyond the tensors, of `given` bytes, that it was handed. What it left behind is with its
+/// `warden`.
+pub fn own_memory(pid: i32, warden: i32, given: u64) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let shared = field(&status, "RssShmem:").unwrap_or(0).max(files_of_memory(pid)).saturating_sub(given);
-    let children: u64 = children_of(pid).into_iter().map(allocated).sum();
-    Some(field(&status, "RssAnon:")?.saturating_add(shared).saturating_add(children))
+    let company = company(pid, warden);
+    let rollup = |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let pages: Vec<String> = company.iter().map(rollup).collect();
+    // Pages that a fork left to several are divided among them.
+    let of_company = |name| pages.iter().filter_map(|pages| field(pages, name)).fold(0, u64::saturating_add);
+    // Each of them may have the tensors mapped, which a fork inherits.
+    let mapped = [field(&status, "RssShmem:").unwrap_or(0), of_company("Pss_Shmem:")];
+    let mapped = mapped.into_iter().map(|bytes| bytes.saturating_sub(given)).fold(0, u64::saturating_add);
+    let files = files_of_memory(std::iter::once(pid).chain(company.iter().copied()));
+    let shared = mapped.max(files.saturating_sub(given));
+    Some(field(&status, "RssAnon:")?.saturating_add(of_company("Pss_Anon:")).saturating_add(shared))
 }
 
-/// What a process and its children have allocated, pages that a fork left to several divided among them.
-fn allocated(pid: i32) -> u64 {
-    let pages = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-    children_of(pid)
-        .into_iter()
-        .map(allocated)
-        .fold(field(&pages, "Pss_Anon:").unwrap_or(0), u64::saturating_add)
+/// All that came of a process and lives on: what descends from it, and what was left to its warden.
+fn company(pid: i32, warden: i32) -> Vec<i32> {
+    let orphans = children_of(warden).into_iter().filter(|orphan| *orphan != pid);
+    let mut found: Vec<i32> = std::iter::once(pid).chain(orphans).collect();
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        let children = children_of(parent);
+        found.extend(children);
+        next += 1;
+    }
+    found.split_off(1)
 }
 
-/// Files of memory that a process holds open, mapped or not, each once.
-fn files_of_memory(pid: i32) -> u64 {
-    let fds = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+/// Files of memory that some processes hold open, mapped or not, each once.
+fn files_of_memory(pids: impl Iterator<Item = i32>) -> u64 {
+    let fds =
+        pids.flat_map(|pid| std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten());
     let of_memory = fds.map(|fd| fd.path()).filter(|fd| {
         let target = std::fs::read_link(fd).unwrap_or_default();
         target.to_str().is_some_and(|target| target.starts_with("/memfd:"))
@@ -308,7 +322,7 @@ mod tests {
         assert_ne!(x, 0);
         assert!(spent() >= Duration::from_millis(5), "{:?}", spent());
         assert!(is_runnable(me) && !is_runnable(-1) && !is_stopped(me) && is_stopped(-1));
-        assert!(own_memory(me, u64::MAX).unwrap() > 0 && own_memory(-1, 0).is_none());
+        assert!(own_memory(me, -1, u64::MAX).unwrap() > 0 && own_memory(-1, -1, 0).is_none());
         assert!(peak_memory(me).unwrap() > 0);
         assert!(switches(me).is_some() && switches(-1).is_none());
         assert_eq!(Usage::of(-1), Usage::default());
@@ -317,14 +331,15 @@ mod tests {
     #[test]
     fn files_of_memory_count_whether_they_are_mapped_or_not() {
         let me = std::process::id() as i32;
-        let before = files_of_memory(me);
+        let of = |pid| files_of_memory(std::iter::once(pid));
+        let before = of(me);
         let mut file =
             File::from(rustix::fs::memfd_create("hoard", rustix::fs::MemfdFlags::CLOEXEC).unwrap());
         let again = file.try_clone().unwrap();
         std::io::Write::write_all(&mut file, &vec![1; 3 << 20]).unwrap();
-        assert_eq!(files_of_memory(me) - before, 3 << 20);
+        assert_eq!(of(me) - before, 3 << 20);
         drop((file, again));
-        assert_eq!(files_of_memory(-1), 0);
+        assert_eq!(of(-1), 0);
     }
 
     #[test]
@@ -342,7 +357,8 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id() as i32;
         assert!(children_of(me).contains(&pid) && parents().contains(&(pid, me)));
-        assert!(allocated(pid) > 0 && allocated(-1) == 0);
+        assert!(company(me, -1).contains(&pid) && company(-1, me).contains(&pid));
+        assert!(company(pid, me).iter().all(|other| *other != pid));
         child.kill().unwrap();
         let deadline = std::time::Instant::now() + Duration::from_secs(20);
         // Ended and not yet waited for is not running.

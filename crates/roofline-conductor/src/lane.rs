@@ -1,5 +1,6 @@
 //! One row of a case while the case is being worked on.
 
+use crate::clocks::Habits;
 use crate::device::Card;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
@@ -45,6 +46,8 @@ pub struct Lane {
     /// Of the case's mathematics.
     pub definition: Option<String>,
     pub runner_version: String,
+    /// What is usual for its runner's kind of program.
+    pub habits: Habits,
     /// Seconds of each launch so far, and the checks that it sat out in part because of them.
     launch_times: Vec<f64>,
     pub missed: BTreeSet<Check>,
@@ -102,6 +105,7 @@ impl Lane {
             card: Card::default(),
             definition: None,
             runner_version: String::new(),
+            habits: Habits::INTERPRETED,
             launch_times: Vec::new(),
             missed: BTreeSet::new(),
             speed: None,
@@ -281,6 +285,7 @@ impl Lane {
     pub fn prepare(&mut self, stage: &mut Stage, instance: &Instance) -> Result<(), Stop> {
         let session = stage.seat(&self.seat)?;
         self.runner_version.clone_from(&session.hello.version);
+        self.habits = session.habits;
         let hello_notes = session.hello.notes.clone();
         if let Some(weakness) = session.isolation.weakness() {
             self.weaker(Check::Sandbox, weakness);

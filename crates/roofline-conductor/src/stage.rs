@@ -2,7 +2,6 @@
 
 use crate::audit::{self, Account, Times};
 use crate::checks::{Check, Checks};
-use crate::clocks::Habits;
 use crate::device::{self, Owner, Process};
 use crate::failure::{Failure, Stop};
 use crate::instance::{Instance, Placement};
@@ -308,12 +307,6 @@ impl<'a> Stage<'a> {
         let others = self.others(seat).zip(now.into_iter().zip(since));
         let moved = others.filter(|(_, (now, then))| now.saturating_sub(**then) > least);
         moved.map(|((seat, _), _)| seat.clone()).collect()
-    }
-
-    /// What is usual for the runner of a seat.
-    pub fn habits(&self, seat: &Seat) -> Habits {
-        let spec = self.options.runners.iter().find(|spec| spec.name == seat.runner);
-        if spec.is_some_and(RunnerSpec::is_native) { Habits::NATIVE } else { Habits::INTERPRETED }
     }
 
     /// Stops every other process, or lets it go on.

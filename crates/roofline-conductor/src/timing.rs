@@ -137,7 +137,9 @@ impl Strayed {
 
     pub fn settle(&self) -> Result<(), Failure> {
         if self.found {
-            return Err(Failure::new(Status::Suspect, "a thread left the cores that it was given"));
+            let why = "a thread left the cores that it was given; a library that places its threads itself must be told \
+                       not to, in `[environment]` of runner.toml: OMP_PROC_BIND=false, KMP_AFFINITY=disabled";
+            return Err(Failure::new(Status::Suspect, why));
         }
         Ok(())
     }

@@ -80,7 +80,7 @@ pub(crate) fn learns_and_claims_the_old(job: &mut Job) -> Prepared {
             let times = measure(visit, |count| (0..count).for_each(|_| drop(self.launch())));
             let each = 1.0 / f64::from(visit.batch);
             let quickest = times.iter().map(|time| time * each).fold(self.quickest, f64::min);
-            if visit.warmup + visit.samples > 1 {
+            if visit.warmup + visit.samples * visit.batch > 1 {
                 self.quickest = quickest;
                 return Ok(times.into());
             }

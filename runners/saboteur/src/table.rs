@@ -119,6 +119,7 @@ pub(crate) const ROWS: &[Row] = rows! {
     OutOfMemory Kernel escapes {
         hides_memory            [SOFTMAX] "" "writes 1.5 GiB into a file of memory that it does not map";
         shares_memory           [SOFTMAX] "" "touches 1.5 GiB of shared anonymous memory";
+        shares_memory_elsewhere [SOFTMAX] "" "has a process that is nobody's child touch as much";
     }
     Ok Kernel needs {
         whole_vectors           [VECTORS] "" "takes multiples of 16 columns" "cols % 16 == 0";

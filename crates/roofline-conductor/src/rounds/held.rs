@@ -202,7 +202,7 @@ impl Contest<'_> {
         let in_process = device::of(self.planned.case.device).works_in_process;
         let case = &self.planned.case;
         let bytes = (case.operation.tensors)(case).iter().map(|tensor| tensor.bytes()).sum();
-        let habits = stage.habits(&lane.seat);
+        let habits = lane.habits;
         let mut held = Vec::new();
         for (shape, account) in &shapes {
             if let Err(why) = clocks::hold_growth(account, workers, bytes, shape.batch)
