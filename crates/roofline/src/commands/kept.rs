@@ -217,7 +217,8 @@ mod tests {
         assert_eq!(kind(&RunnerSpec::cuda_file(program, "mine", &file).unwrap()), Some(Kind::Cuda));
         assert_eq!(kind(&RunnerSpec::built_in(program)), Some(Kind::House));
         assert_eq!(kind(&RunnerSpec::built_in_cuda(program)), Some(Kind::HouseCuda));
-        let peer = RunnerSpec { folder: folder.path().to_owned(), ..RunnerSpec::built_in(program) };
+        let mut peer = RunnerSpec::built_in(program);
+        folder.path().clone_into(&mut peer.folder);
         assert_eq!(kind(&peer), None);
     }
 }
