@@ -202,3 +202,23 @@ pub fn sides(name: &str, baseline: &Baseline, vault: &Path) -> Result<Vec<Side>,
 fn damaged(name: &str, why: &str) -> Problem {
     Unusable::Damaged { name: name.to_owned(), why: why.to_owned() }.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_somebody_s_to_change_is_kept_as_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mine.cu");
+        std::fs::write(&file, "").unwrap();
+        let program = Path::new("/bin/true");
+        let kind = |spec: &RunnerSpec| source(spec, program).map(|(kind, _)| kind);
+        assert_eq!(kind(&RunnerSpec::cuda_file(program, "mine", &file).unwrap()), Some(Kind::Cuda));
+        assert_eq!(kind(&RunnerSpec::built_in(program)), Some(Kind::House));
+        assert_eq!(kind(&RunnerSpec::built_in_cuda(program)), Some(Kind::HouseCuda));
+        let mut peer = RunnerSpec::built_in(program);
+        folder.path().clone_into(&mut peer.folder);
+        assert_eq!(kind(&peer), None);
+    }
+}
