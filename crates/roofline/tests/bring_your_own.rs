@@ -157,7 +157,7 @@ fn the_first_hour() {
     };
     assert!(row(twins, "kernels/plain").trim_end().ends_with("ok"), "{twins}");
     assert!(twins.contains("wrong: softmax/f32/rows=64,cols=1000@kernels/naive"), "{twins}");
-    for implementation in ["kernels/plain", "cpu/vector", "numpy/"] {
+    for implementation in ["kernels/plain", "cpu/vector", "numpy/ufunc"] {
         assert!(row(measured, implementation).trim_end().ends_with("ok"), "{measured}");
     }
     assert!(wrong.contains("@kernels/plain\n") && wrong.contains("reproduce: roofline "), "{wrong}");
