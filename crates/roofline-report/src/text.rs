@@ -51,7 +51,7 @@ pub fn to_ascii(text: &str) -> String {
 }
 
 /// Signs of formulas, as plain text writes them.
-const FORMULAS: [(char, &str); 16] = [
+const FORMULAS: [(char, &str); 18] = [
     ('ᵀ', "^T"),
     ('²', "^2"),
     ('³', "^3"),
@@ -68,6 +68,8 @@ const FORMULAS: [(char, &str); 16] = [
     ('→', "->"),
     ('‖', "||"),
     ('½', "1/2"),
+    ('⌈', "ceil("),
+    ('⌉', ")"),
 ];
 
 /// `text` as a style has it, to be done before anything is measured or cut.
