@@ -133,7 +133,7 @@ fn a_declaration_that_cannot_be_meant_is_told_before_anything_runs() {
         ("\"dot(cols)\"", "\"calibrated\"", "`evaluate` is NULL"),
         (".reference = reference", ".legal = \"\"", "`reference` is NULL"),
         (".name = \"gemv\"", ".name = \"matmul\"", "there is one of the name `matmul` already"),
-        (".name = \"gemv\"", ".name = NULL", "a name is lowercase"),
+        (".name = \"gemv\"", ".name = NULL", "a name is letters"),
         ("return operations;", "return NULL;", "its table of operations is broken"),
         ("\"rows\"", "\"cols\"", "`cols` is independent only as"),
     ] {
@@ -159,7 +159,7 @@ fn hostile_declarations_are_bytes_like_any_others() {
         (r#"{"name":"x"}"#, "missing field"),
         (r#"["x","","a[n] -> y[n]","exact"]"#, "a list where an object belongs"),
         (r#"{"name":"x","signature":"a[n] -> y[n]","bound":7}"#, "invalid type"),
-        (r#"{"name":"../x","signature":"a[n] -> y[n]","bound":"exact"}"#, "a name is lowercase"),
+        (r#"{"name":"../x","signature":"a[n] -> y[n]","bound":"exact"}"#, "a name is letters"),
         (&huge, "is the limit"),
         (&many, "100 operations; 64 is the limit"),
         (r#"{"name":"x","signature":"a[n * n * n * n] -> y[n / 0]","bound":"exact"}"#, "is no size for n="),
