@@ -1,6 +1,6 @@
 """Functions of numpy that the gate found different from their operations; `docs/peers.md` says how.
 
-roofline check fft2.inverse/f32/rows=8,cols=6 --python docs/peers/found_in_numpy.py -i found-in-numpy/* --seed 3
+roofline check fft2.inverse/f32/rows=8,cols=6 --python docs/peers/found_in_numpy.py -i found_in_numpy/* --seed 3
 """
 
 from roofline_runner import implementation

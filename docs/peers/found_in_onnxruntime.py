@@ -5,7 +5,7 @@ fft/f32/n=100 max/f32/rows=5,cols=34 argmax/f32/rows=5,cols=34 gelu-tanh/f64/row
 layer-norm/f64/rows=5,cols=34 batch-norm/f64/batch=3,channels=5,pixels=34 rms-norm.gemma/f16/rows=5,cols=34
 layer-norm-gelu/f16/rows=5,cols=34
 cross-entropy/f64/rows=5,cols=34 lstm/f32/seq=9,batch=15,hidden=7,input=13
---python docs/peers/found_in_onnxruntime.py -i found-in-onnxruntime/* --seed 3
+--python docs/peers/found_in_onnxruntime.py -i found_in_onnxruntime/* --seed 3
 """
 
 from roofline_runner import implementation

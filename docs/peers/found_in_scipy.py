@@ -1,6 +1,6 @@
 """Functions of scipy that the gate found different from their operations; `docs/peers.md` says how.
 
-roofline check log-softmax/f32/rows=5,cols=37 --python docs/peers/found_in_scipy.py -i found-in-scipy/* --seed 3
+roofline check log-softmax/f32/rows=5,cols=37 --python docs/peers/found_in_scipy.py -i found_in_scipy/* --seed 3
 """
 
 from roofline_runner import implementation

@@ -3,7 +3,7 @@
 roofline check axpy/bf16/rows=5,cols=34 log-softmax/bf16/rows=5,cols=34 softmax.columns/bf16/rows=5,cols=34
 pow-scalar/bf16/rows=5,cols=34,exponent=3 add-scalar/bf16/rows=5,cols=34,scalar=0.1 gelu/f32/rows=5,cols=34
 layer-norm-gelu/bf16/rows=5,cols=34 sqrt/f64/rows=5,cols=34 fft/f64/n=254 spmv/f32/rows=500,cols=700,nnz=5000
-dequantize.block/f32/rows=57,cols=83 --python docs/peers/found_in_torch.py -i found-in-torch/* --seed 3
+dequantize.block/f32/rows=57,cols=83 --python docs/peers/found_in_torch.py -i found_in_torch/* --seed 3
 
 On a processor with AMX tiles, and on none without them that was tried:
 conv2d/bf16/batch=11,out=5,height=6,width=17,kernel=5,stride=7,pad=22,dilation=7,groups=5,channels=25

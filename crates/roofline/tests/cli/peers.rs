@@ -174,7 +174,7 @@ fn what_was_found_in_libraries_is_still_there() {
         let scene = Scene::away();
         let file = docs.join("peers").join(&name);
         let words = format!(
-            "check {} --python {} -i found-in-*/* --seed 3 --format jsonl",
+            "check {} --python {} -i found_in_*/* --seed 3 --format jsonl",
             cases.join(" "),
             file.display()
         );
