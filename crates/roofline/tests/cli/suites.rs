@@ -241,7 +241,7 @@ fn parts_of_a_suite_are_named_or_mistakes() {
         ("list cases --size small", "`roofline list sizes`"),
         ("list cases add/f32/rows=1,cols=8 --group rope", "or `--group`"),
         ("list groups add", "leave it out"),
-        ("list groups --group rope", "only `--suite`"),
+        ("list groups --group rope", "`--group` selects nothing here"),
     ] {
         let outcome = scene.call(command).exits(2);
         assert!(outcome.stderr.contains(words), "{command}: {}", outcome.stderr);
