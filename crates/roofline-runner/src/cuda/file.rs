@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(offers.len(), 1);
         assert_eq!(
             (offers[0].implementation.as_str(), offers[0].operation.as_str()),
-            ("my-own/fast", "softmax")
+            ("my_own/fast", "softmax")
         );
         assert_eq!(
             (&offers[0].devices[..], &offers[0].dtypes[..]),
