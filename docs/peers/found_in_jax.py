@@ -1,4 +1,9 @@
-"""Functions of jax that the gate found different from their operations; `docs/peers.md` says how."""
+"""Functions of jax that the gate found different from their operations; `docs/peers.md` says how.
+
+roofline check max/f32/rows=69,cols=85 layer-norm.plain/f32/rows=5,cols=34 softmax/f32/rows=5,cols=37
+attention/f64/seq=5,heads=4,dim=8 grouped-matmul/f32/experts=4,m=33,n=17,k=65
+--python docs/peers/found_in_jax.py -i found_in_jax/* --seed 3
+"""
 
 from roofline_runner import implementation
 

@@ -282,8 +282,8 @@ def product(a, b, axis: int, of_a: int = 1):
     return jax.lax.dot_general(a, b, (((of_a,), (axis,)), ((), ())), preferred_element_type=sums)
 
 
-offer("matmul", partial(product, axis=1), [*FLOATS, "i8"], widen=False)
-offer("matmul", partial(product, axis=1), ["w16a32", "w16a32-f16"])
+offer("matmul matmul.fixed", partial(product, axis=1), [*FLOATS, "i8"], widen=False)
+offer("matmul matmul.fixed", partial(product, axis=1), ["w16a32", "w16a32-f16"])
 offer("matmul.nn", partial(product, axis=0), [*FLOATS, "i8"], widen=False)
 offer("matmul.tn", partial(product, axis=0, of_a=0), [*FLOATS, "i8"], widen=False)
 offer("matmul.tt", partial(product, axis=1, of_a=0), [*FLOATS, "i8"], widen=False)
@@ -306,7 +306,8 @@ def scaled_product(a, b, sa, sb):
     return product(a, b, axis=1).astype(jnp.float32) * sa[:, None] * sb
 
 
-offer("int8-matmul int8-matmul.row int8-matmul.channel", scaled_product, ["i8-f32", "i8-bf16"], widen=False)
+SCALED = "int8-matmul int8-matmul.row int8-matmul.channel int8-matmul.fixed"
+offer(SCALED, scaled_product, ["i8-f32", "i8-bf16"], widen=False)
 
 
 def quotients(x, most: float):
@@ -453,4 +454,4 @@ def q8_product(x, s, q):
     return product(x, w.reshape(len(q), -1)[:, : x.shape[1]], axis=1)
 
 
-offer("q8-matmul", q8_product, ["f32"], widen=False)
+offer("q8-matmul q8-matmul.fixed", q8_product, ["f32"], widen=False)

@@ -25,7 +25,8 @@ def convolve(x, w, b=None, *, stride, pad, dilation, groups):
     return y if b is None else y + b.reshape(-1, *[1] * sides)
 
 
-offer("conv2d conv2d.bias conv1d conv1d.bias", convolve, widen=False, sizes=["stride", "pad", "dilation", "groups"], gpu=False)
+WINDOWS = ["stride", "pad", "dilation", "groups"]
+offer("conv2d conv2d.bias conv2d.fixed conv1d conv1d.bias", convolve, widen=False, sizes=WINDOWS, gpu=False)
 
 
 def recurrent(cell, keeps, directions, x, *rest, layers):

@@ -7,7 +7,7 @@ from common import Job, accumulator, offer, scratch
 from numpy.lib.stride_tricks import sliding_window_view
 
 
-@offer("tensordot", "conv2d conv2d.bias conv1d conv1d.bias", parallel=True)
+@offer("tensordot", "conv2d conv2d.bias conv2d.fixed conv1d conv1d.bias", parallel=True)
 def convolve(job: Job):
     """numpy.tensordot with a sliding_window_view of the image."""
     x, w, *b, y = job.arrays()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from common import Job, offer
 from model import Graph, node
-from operators import names
+from operators import kept, names
 
 
-@offer("conv2d conv2d.bias conv1d conv1d.bias", ["f32", "f16"])
+@offer("conv2d conv2d.bias conv2d.fixed conv1d conv1d.bias", ["f32", "f16"])
 def convolve(job: Job):
     """Conv."""
     sides = len(job.inputs[0].shape) - 2
@@ -24,7 +24,8 @@ def convolve(job: Job):
                 dilations=[dilation] * sides,
                 group=job.axes["groups"],
             )
-        ]
+        ],
+        kept(job),
     )
 
 
@@ -37,8 +38,8 @@ CELLS = {"rnn": ("RNN", [0]), "gru": ("GRU", [1, 0, 2])}
 def recurrent(job: Job):
     """RNN, or GRU with its reset after the product."""
     operator, order = CELLS[job.operation]
-    given = {tensor.name: tensor.array() for tensor in job.inputs if tensor.role == "constant"}
-    ordered = {name: np.concatenate([np.split(one, len(order))[gate] for gate in order]) for name, one in given.items()}
+    given = kept(job).items()
+    ordered = {name: np.concatenate([np.split(one, len(order))[gate] for gate in order]) for name, one in given}
     constants = {name: ordered[name][None] for name in ("w-ih", "w-hh")}
     constants["b"] = np.concatenate([ordered["b-ih"], ordered["b-hh"]])[None]
     seq, batch, hidden = job.outputs[0].shape

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from roofline_runner import Job, Tensor
+from roofline_runner import Job, Tensor, Unsupported
 
 IR_VERSION, OPSET = 10, 24
+# What its format holds, less what the nodes take.
+MOST_BYTES = (1 << 31) - (1 << 20)
 # Operators of ONNX Runtime's own.
 OWN = "com.microsoft"
 TYPES = {
@@ -38,6 +41,8 @@ class Graph:
 
     def model(self, job: Job) -> bytes:
         """The model over the job's tensors."""
+        if sum(np.asarray(values).nbytes for values in self.constants.values()) > MOST_BYTES:
+            raise Unsupported("what a model knows beforehand is at most 2 GB")
         inputs, outputs = (
             [helper.make_tensor_value_info(one.name, TYPES[one.dtype], self.shape(one)) for one in ones]
             for ones in (bound(job.inputs), job.outputs)

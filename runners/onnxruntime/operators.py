@@ -16,6 +16,11 @@ def names(job: Job) -> tuple[str, str]:
     return tuple(" ".join(tensor.name for tensor in ones) for ones in (job.inputs, job.outputs))
 
 
+def kept(job: Job) -> dict[str, np.ndarray]:
+    """The inputs that stay the same, which the library packs as it likes before it runs."""
+    return {tensor.name: tensor.array() for tensor in job.inputs if tensor.role == "constant"}
+
+
 def offer_operator(operations: str, operator: str, dtypes: list[str], requires: str = "", **attributes) -> None:
     """Offers an operator that takes the inputs and makes the outputs as they are."""
 
@@ -298,12 +303,12 @@ def attention_graph(job: Job, **how) -> Graph:
     return Graph([node("Attention", *names(job), **how)], shapes=shapes)
 
 
-@offer("matmul", [*FLOATS, "i8"])
+@offer("matmul matmul.fixed", [*FLOATS, "i8"])
 def matmul(job: Job):
-    """Gemm with B transposed; Transpose and MatMulInteger for i8."""
+    """Gemm with B transposed; Transpose and MatMulInteger for i8; weights that stay the same are part of the graph."""
     if job.dtype == "i8":
-        return Graph([node("Transpose", "b", "bt"), node("MatMulInteger", "a bt", "c")])
-    return Graph([node("Gemm", "a b", "c", transB=1)])
+        return Graph([node("Transpose", "b", "bt"), node("MatMulInteger", "a bt", "c")], kept(job))
+    return Graph([node("Gemm", "a b", "c", transB=1)], kept(job))
 
 
 @offer("matmul.nn", [*FLOATS, "i8"])
@@ -348,7 +353,7 @@ def bmm(job: Job):
     return Graph([node("Transpose", "b", "bt", perm=(0, 2, 1)), node("MatMul", "a bt", "c")])
 
 
-@offer("int8-matmul int8-matmul.row int8-matmul.channel", ["i8-f32", "i8-bf16"])
+@offer("int8-matmul int8-matmul.row int8-matmul.channel int8-matmul.fixed", ["i8-f32", "i8-bf16"])
 def int8_matmul(job: Job):
     """Transpose and MatMulInteger, then Mul with the scales; MatMulIntegerToFloat for two scales and f32."""
     if job.variant == "" and job.outputs[0].dtype == "f32":
@@ -363,7 +368,7 @@ def int8_matmul(job: Job):
     if job.outputs[0].dtype == "bf16":
         last = [node("Mul", "rows sb", "columns"), node("Cast", "columns", "c", to=TYPES["bf16"])]
     # A column, that each scale meets its row.
-    return Graph(scaled + last, shapes={"sa": [job.inputs[2].shape[0], 1]})
+    return Graph(scaled + last, kept(job), {"sa": [job.inputs[2].shape[0], 1]})
 
 
 @offer("quantize quantize.tensor", ["f32"])

@@ -22,7 +22,8 @@ def conv1d(x, w, b=None, *, stride, pad, dilation, groups):
 
 # Where groups of a window step over the whole image, the process dies in bf16.
 WITHIN = {conv2d: "height >= dilation, width >= dilation", conv1d: "length >= dilation"}
-for operation, convolve in {"conv2d": conv2d, "conv2d.bias": conv2d, "conv1d": conv1d, "conv1d.bias": conv1d}.items():
+FORMS = {"conv2d": conv2d, "conv2d.bias": conv2d, "conv2d.fixed": conv2d, "conv1d": conv1d, "conv1d.bias": conv1d}
+for operation, convolve in FORMS.items():
     name = convolve.__doc__[:-1]
     for way, about, prepare, dtypes, requires in (
         ("eager", f"{name}, which has no `out`", returned(convolve, CONV), ["f64", "f32", "f16"], ""),

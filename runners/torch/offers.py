@@ -30,7 +30,8 @@ def offer(
     that it makes a number without axes. `narrow_params` are the parameters that it is right for in bf16 and f16, where
     they are not all. Where anything is missing, `torch/formula` computes in f32 at least; `torch/compile` always does.
     Both take `formula` instead of the function where there is one; `False` leaves the first out, where f32 is not
-    right either. What the function `requires`, though not in f64, holds for all but the compiled one.
+    right either. `torch/max-autotune` is the compiled one on a GPU, its kernels chosen by trying. What the function
+    `requires`, though not in f64, holds for all but the compiled ones.
     """
     out, steps = function if out is True else out, formula or function
     ways = {}
@@ -44,6 +45,8 @@ def offer(
         ways["formula"] = about, step_by_step(steps, (*params, *sizes)), FLOATS, ANYWHERE
     about = f"torch.compile of {named(steps)}, in f32 at least"
     ways["compile"] = about, compiled(steps, (*params, *sizes)), FLOATS, ANYWHERE
+    about = f"the same, kernels chosen by trying those that inductor knows: {named(steps)}"
+    ways["max-autotune"] = about, compiled(steps, (*params, *sizes), autotuned), FLOATS, ["cuda"]
     for operation in operations.split():
         for way, (about, prepare, dtypes, where) in ways.items():
             add = partial(
@@ -58,7 +61,7 @@ def offer(
                 add(dtypes=[dtype for dtype in dtypes if dtype not in WIDE], params=narrow_params)(prepare)
                 dtypes = WIDE
             add = partial(add, params=params)
-            if requires and way != "compile":
+            if requires and way in ("eager", "formula"):
                 add(dtypes=[dtype for dtype in dtypes if dtype != "f64"], requires=requires)(prepare)
                 dtypes = ["f64"]
             add(dtypes=dtypes)(prepare)
@@ -90,11 +93,11 @@ def step_by_step(function, params):
     return prepare
 
 
-def compiled(function, params):
+def compiled(function, params, by=None):
     """Prepares the same, compiled for exactly these shapes."""
 
     def prepare(job: Job):
-        wide = compiler(rounded_once(function, len(job.inputs)))
+        wide = (by or compiler)(rounded_once(function, len(job.inputs)))
         return warmed(job, partial(wide, *tensors(job), **chosen(job, params)))
 
     return prepare
@@ -114,6 +117,8 @@ def chosen(job: Job, names) -> dict[str, float]:
 
 # One a function: shapes that it has seen before are not compiled again.
 compiler = cache(partial(torch.compile, dynamic=False))
+# Our own graphs record its launches: those of inductor would copy inputs.
+autotuned = cache(partial(torch.compile, dynamic=False, mode="max-autotune-no-cudagraphs"))
 
 
 @cache

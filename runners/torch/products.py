@@ -19,7 +19,7 @@ def product(name: str):
     """Offers a function for all forms of the product, in all types and on all devices."""
 
     def register(prepare):
-        for operation in ("matmul", "matmul.nn", "matmul.tn", "matmul.tt"):
+        for operation in ("matmul", "matmul.nn", "matmul.tn", "matmul.tt", "matmul.fixed"):
             offer = partial(runner.implementation, name, operation=operation)
             offer(dtypes=PRODUCTS, parallel=True)(prepare)
             offer(dtypes=["bf16"], parallel=True, requires=FOR_TILES)(prepare)
@@ -75,10 +75,10 @@ def multiply_both_turned(a, b, c):
     multiply(a.t(), b.t(), c)
 
 
-BY_FORM = {"": multiply_rows, "nn": multiply, "tn": multiply_turned, "tt": multiply_both_turned}
+BY_FORM = {"": multiply_rows, "fixed": multiply_rows, "nn": multiply, "tn": multiply_turned, "tt": multiply_both_turned}
 
 
-SCALED = ["int8-matmul", "int8-matmul.row", "int8-matmul.channel"]
+SCALED = ["int8-matmul", "int8-matmul.row", "int8-matmul.channel", "int8-matmul.fixed"]
 
 
 def scaled_product(a, b, sa, sb):
@@ -118,12 +118,13 @@ def of_narrow_weights(a, b):
     return a @ b.T
 
 
-for way, prepare in [("formula", step_by_step), ("compile", compiled)]:
-    runner.implementation(
-        f"torch/{way}",
-        operation="matmul",
-        dtypes=["w16a32", "w16a32-f16"],
-        about=f"{'torch.compile of ' if way == 'compile' else ''}{of_narrow_weights.__doc__[:-1]}",
-        parallel=True,
-        devices=["cpu", "cuda"],
-    )(prepare(of_narrow_weights, ()))
+for operation in ("matmul", "matmul.fixed"):
+    for way, prepare in [("formula", step_by_step), ("compile", compiled)]:
+        runner.implementation(
+            f"torch/{way}",
+            operation=operation,
+            dtypes=["w16a32", "w16a32-f16"],
+            about=f"{'torch.compile of ' if way == 'compile' else ''}{of_narrow_weights.__doc__[:-1]}",
+            parallel=True,
+            devices=["cpu", "cuda"],
+        )(prepare(of_narrow_weights, ()))

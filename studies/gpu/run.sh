@@ -5,9 +5,11 @@
 #     bash studies/gpu/run.sh cheats faults  # what must be found out, and what costs one row
 #     bash studies/gpu/run.sh honest         # rows of torch and jax: none suspect
 #     bash studies/gpu/run.sh aa one-percent # how often comparisons are wrong
-#     bash studies/gpu/run.sh limits against-torch layer-norm cache
+#     bash studies/gpu/run.sh limits roofs against-torch layer-norm cache
+#     bash studies/gpu/run.sh total          # what all parts of this revision have shown together
 #
-# It needs `target/gpu` of `cargo xtask gpu`, and a Python with torch (and jax) as `python3`. Records and logs go to
+# $OUT/journal.jsonl adds up what parts find: carry it along from run to run. $REVISION names the revision where there is
+# no git. It needs `target/gpu` of `cargo xtask gpu`, and a Python with torch (and jax) as `python3`. Records and logs go to
 # $OUT, or to `target/gpu/out`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -29,9 +31,11 @@ step() {
     echo "== $name"
     "$@" > "$out/$name.txt" 2> "$out/$name.log"
     local code=$?
-    echo "== $name: exit $code, $((SECONDS - start)) s"
+    took=$((SECONDS - start))
+    echo "== $name: exit $code, $took s"
     return $code
 }
+export JOURNAL=$out/journal.jsonl REVISION=${REVISION:-$(git describe --always --dirty 2> /dev/null || echo unknown)}
 judge() { python3 studies/gpu/judge.py "$@" || failed=1; }
 rows() { # NAME WORDS...: rows as JSON lines
     local name=$1
@@ -86,35 +90,46 @@ contest() {
     named a "$@"
     rows "$part" run softmax $sizes --dtype f32 --device cuda --cuda "$out/knob.cu" -i 'knob/*' --against knob/a \
         --budget "$budget" --total-budget 8m
-    judge compare "$out/$part.txt" "$*"
 }
-aa() { contest aa '--axis rows=512,1024,2048,4096,6400 --axis cols=512,1024' 1s b c d e f g h; }
+aa() {
+    contest aa '--axis rows=512,1024,2048,4096,6400 --axis cols=512,1024' 1s b c d e f g h
+    judge same "$out/aa.txt" 'b c d e f g h'
+}
 one-percent() {
     contest more '--axis rows=6400,12800 --axis cols=1024,2048' 3s more-a more-b more-c more-d more-e more-f
+    judge more "$out/more.txt" 'more-a more-b more-c more-d more-e more-f'
     # About 9 us, all blocks at once.
     contest late '--axis rows=1000 --axis cols=1376' 3s late-a late-b late-c late-d late-e late-f
+    judge more "$out/late.txt" 'late-a late-b late-c late-d late-e late-f'
 }
 limits() {
     rows limits run add softmax rms-norm matmul.nn --suite quick --device cuda --runner cuda -i 'cuda/*' --total-budget 8m
     judge shares "$out/limits.txt"
 }
+# Limits beside rows that only read, only write, copy, and multiply.
+roofs() {
+    local cases
+    cases=$(python3 -c 'import sys; sys.path.insert(0, "studies/gpu"); import judge; print(*judge.ROOFS)')
+    rows roofs run $cases --device cuda --runner cuda -i 'cuda/*' --quick
+    judge roofs "$out/roofs.txt"
+}
 against-torch() {
     rows against-torch run --suite quick --device cuda --runner cuda --runner torch -i 'cuda/*' -i 'torch/*' --against torch/eager --quick --total-budget 6m
+    judge pace "$out/against-torch.txt" "$took"
     judge honest "$out/against-torch.txt"
 }
 layer-norm() {
     rows layer-norm run layer-norm/bf16/rows=4096,cols=768 --device cuda --runner torch -i 'torch/*' --against torch/eager
-    judge compare "$out/layer-norm.txt" compile
+    judge faster "$out/layer-norm.txt" compile
 }
 cache() {
     rows cache-cold check softmax add rms-norm --suite quick --device cuda --runner cuda -i 'cuda/*'
     rows cache-warm check softmax add rms-norm --suite quick --device cuda --runner cuda -i 'cuda/*'
-    for name in cache-cold cache-warm; do
-        echo "$name: $(grep -o '"compiled":"[a-z]*"' "$out/$name.txt" | sort | uniq -c | tr '\n' ' ')"
-    done
+    judge cache "$out/cache-warm.txt"
 }
+total() { judge total; }
 
-[ $# -gt 0 ] || { sed -n '2,12p' "$0"; exit 2; }
-[ "$*" = all ] && set -- first cheats faults honest aa one-percent limits against-torch layer-norm cache
+[ $# -gt 0 ] || { sed -n '2,14p' "$0"; exit 2; }
+[ "$*" = all ] && set -- first cheats faults honest aa one-percent limits roofs against-torch layer-norm cache total
 for part in "$@"; do "$part"; done
 exit $failed

@@ -124,6 +124,7 @@ impl Bench {
             runner: implementation.split('/').next().unwrap_or_default().to_owned(),
             lacks: None,
             requires: self.required_by(implementation),
+            is_compared: false,
         };
         let rows = implementations.iter().map(row).collect();
         PlannedCase { case: case.clone(), rows, against: None, probes: Vec::new(), has_device: true }

@@ -38,9 +38,23 @@ pub(crate) const MEASURING: &[&str] = &[
     "crates/roofline-core/src/stats*",
     "crates/roofline-core/src/verdict.rs",
     "crates/roofline-core/src/decision.rs",
+    "crates/roofline-core/src/turn.rs",
+    "crates/roofline-core/src/policy.rs",
     "crates/roofline-core/src/judge.rs",
     "crates/roofline-core/src/bound.rs",
 ];
+
+/// The same for what is asked by commands that compare, and ends with their code.
+pub(crate) fn comparing() -> Vec<&'static str> {
+    let commands = [
+        "crates/roofline-run/src",
+        "crates/roofline/src/commands/ab*",
+        "crates/roofline/src/commands/kept.rs",
+        "crates/roofline/src/commands/measure*",
+        "crates/roofline/src/commands/take.rs",
+    ];
+    [MEASURING, &commands].concat()
+}
 
 /// The last revision that changed any of these sources; empty where nobody knows it.
 pub(crate) fn revision(root: &Path, of: &[&str]) -> String {

@@ -1,6 +1,7 @@
 //! What each check is for: switch one off, and see which saboteurs get through.
 
 use crate::bench::{Bench, Saboteur};
+use crate::page::publish;
 use roofline_conductor::checks::{Check, Checks};
 use roofline_core::check::{Checked, Standing};
 use roofline_core::record::{Record, Status};
@@ -47,12 +48,64 @@ const EITHER: &[&str] = &[
     "saboteur/writes-while-others-sit",
 ];
 
+/// Lies about time, and work that nobody times: on a machine that is taken away clocks may say too little to refuse these,
+/// and the row says how much.
+const ABOUT_TIME: &[&str] = &[
+    "saboteur/halves-times",
+    "saboteur/tenths-of-times",
+    "saboteur/fiftieths-of-times",
+    "saboteur/times-one-of-many",
+    "saboteur/halves-times-in-sets",
+    "saboteur/claims-a-tenth-less",
+    "saboteur/claims-a-twentieth-less",
+    "saboteur/honest-among-many",
+    "saboteur/honest-among-many-fresh",
+    "saboteur/lies-now-and-then",
+    "saboteur/pads-short-visits",
+    "saboteur/pads-and-says-two",
+    "saboteur/puts-work-off",
+    "saboteur/works-in-the-copy",
+];
+
 /// Whether a saboteur got the status that it must get, or one that is as good.
 pub fn meets(saboteur: &Saboteur, record: &Record) -> bool {
-    let either = EITHER.contains(&saboteur.implementation.as_str())
-        && matches!(record.status, Status::Wrong | Status::Suspect);
-    let is_told = saboteur.status == "suspect" && is_suspect_or_says_why_not(record);
+    let is_of = |names: &[&str]| names.contains(&saboteur.implementation.as_str());
+    let either = is_of(EITHER) && matches!(record.status, Status::Wrong | Status::Suspect);
+    let is_told = is_of(ABOUT_TIME) && is_suspect_or_says_why_not(record);
     record.status.name() == saboteur.status || either || is_told
+}
+
+/// What a saboteur got that it must not; nothing if it got its status.
+///
+/// What is left to lots and clocks catches most and not all: where one of the statuses that they give is missed at the
+/// first seed, it must be met at two of the three that follow. `report` is told of every row.
+pub fn misjudged(
+    bench: &Bench,
+    saboteur: &Saboteur,
+    case: &str,
+    seed: u64,
+    mut report: impl FnMut(&Record),
+) -> io::Result<Vec<String>> {
+    let mut miss = |seed| -> io::Result<Option<String>> {
+        let record = face(bench, saboteur, case, seed, Some(BUDGET), Checks::default())?;
+        report(&record);
+        let has_no_right_to_one = record.status != Status::Ok && !record.samples.is_empty();
+        let has_a_time = if has_no_right_to_one { ", with a time" } else { "" };
+        let missed = !meets(saboteur, &record) || has_no_right_to_one;
+        Ok(missed.then(|| {
+            let (row, status, why) = (record.row(), record.status, &record.why);
+            format!("{row}: seed {seed}: {status}{has_a_time} instead of {}: {why}", saboteur.status)
+        }))
+    };
+    let is_by_lot = matches!(saboteur.status.as_str(), "wrong" | "suspect" | "ok");
+    let mut misses = Vec::from_iter(miss(seed)?);
+    if !misses.is_empty() && is_by_lot {
+        for seed in (1..4).map(|more| seed.saturating_add(more)) {
+            misses.extend(miss(seed)?);
+        }
+    }
+    let excused = if is_by_lot { 2 } else { 0 };
+    Ok(if misses.len() > excused { misses } else { Vec::new() })
 }
 
 /// Whether a lie about time has no time. On a machine that is taken away clocks say too little, and the row says how much
@@ -116,20 +169,11 @@ pub fn study(
     let rows =
         || saboteurs.iter().flat_map(|saboteur| saboteur.cases.iter().map(move |case| (saboteur, case)));
     for (saboteur, case) in rows() {
-        let record = face(bench, saboteur, case, seed, Some(BUDGET), Checks::default())?;
-        report(&format!(
-            "{:<36} {:<44} {:<14} {}",
-            saboteur.implementation,
-            case,
-            record.status.name(),
-            record.why
-        ));
-        if !meets(saboteur, &record) {
-            mutations.misjudged.push(format!(
-                "{} on {case}: {} instead of {}: {}",
-                saboteur.implementation, record.status, saboteur.status, record.why
-            ));
-        }
+        let told = |record: &Record| {
+            let (name, status, why) = (&saboteur.implementation, record.status.name(), &record.why);
+            report(&format!("{name:<36} {case:<44} {status:<14} {why}"));
+        };
+        mutations.misjudged.extend(misjudged(bench, saboteur, case, seed, told)?);
     }
     for check in checks {
         let off = with_those_behind(*check);
@@ -159,28 +203,35 @@ pub fn study(
     Ok(mutations)
 }
 
+impl Mutations {
+    /// Whether every saboteur got its status, and every check is needed.
+    pub fn is_well(&self) -> bool {
+        self.misjudged.is_empty() && self.through.values().all(|through| !through.is_empty())
+    }
+
+    /// Writes the page under `results/` and returns it.
+    pub fn publish(&self, command: &str) -> io::Result<String> {
+        publish("gate-mutations", "What each check of the gate is for", command, &describe(self))
+    }
+}
+
 /// The study as two tables: who gets through without a check, and which checks catch each saboteur.
 pub fn describe(mutations: &Mutations) -> String {
-    let mut text = String::from("check            gets through when it is off\n");
+    let mut text = String::from("| switched off | who gets through then |\n|---|---|\n");
     for (check, through) in &mutations.through {
-        let who = if through.is_empty() {
-            "nobody: this check is not needed".to_owned()
-        } else {
-            through.join(", ")
-        };
-        text.push_str(&format!("{check:<16} {who}\n"));
+        let nobody = || "nobody: this check is not needed".to_owned();
+        let who = if through.is_empty() { nobody() } else { through.join(", ") };
+        text += &format!("| {check} | {who} |\n");
     }
-    text.push_str("\nsaboteur                             caught by\n");
+    text += "\n| saboteur | caught by |\n|---|---|\n";
     for (saboteur, checks) in &mutations.caught_by {
-        let by = if checks.is_empty() {
-            "several checks".to_owned()
-        } else {
-            format!("{} alone", checks.join(", "))
-        };
-        text.push_str(&format!("{saboteur:<36} {by}\n"));
+        let several = || "several checks".to_owned();
+        let by = if checks.is_empty() { several() } else { format!("{} alone", checks.join(", ")) };
+        text += &format!("| {saboteur} | {by} |\n");
     }
-    for line in &mutations.misjudged {
-        text.push_str(&format!("MISJUDGED {line}\n"));
-    }
+    text += &match mutations.misjudged.len() {
+        0 => "\nEvery saboteur got the status that it must get.\n".to_owned(),
+        _ => format!("\nOf another status than they must have:\n\n- {}\n", mutations.misjudged.join("\n- ")),
+    };
     text
 }

@@ -1,7 +1,7 @@
 //! A kernel that is right at the declared precision is never called wrong, and one precision lower always is.
 //!
-//! A round is one random case of every operation and precision, taken by every built-in implementation through all
-//! families; it is a line of the study's journal.
+//! A round is one random case of every form and precision of every operation, taken by every built-in implementation through
+//! all families; it is a line of the study's journal. Fewer rounds than were asked for show too little, and the study says so.
 
 use crate::bench::Bench;
 use crate::facts::now;
@@ -24,18 +24,18 @@ const JUDGED: &[&str] = &["crates/roofline-core", "crates/roofline-cpu", "crates
 /// What is asked for on the command line.
 #[derive(Clone, Debug, PartialEq, clap::Args)]
 pub struct Settings {
-    /// End after so many cases of every operation and precision
+    /// So many cases of every form and precision: the study fails while the journal has fewer
     #[arg(long, default_value_t = 200)]
     pub rounds: u64,
     /// Begin with this round instead of the one after the last of the journal
     #[arg(long)]
     pub first: Option<u64>,
-    /// End after so long
+    /// End after so long: what is found adds up
     #[arg(long, default_value_t = 60)]
     pub minutes: u32,
 }
 
-/// One case of every operation and precision: a line of the journal.
+/// One case of every form and precision: a line of the journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Round {
@@ -84,11 +84,13 @@ pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> 
     lower.rows += emulated.rows;
     lower.missed.extend(emulated.missed);
     let rounds = journal.lines()?;
-    let is_well = lower.missed.is_empty() && rounds.iter().all(|round| round.false_alarms.is_empty());
+    let is_enough = rounds.len() as u64 >= settings.rounds;
+    let raised_none = rounds.iter().all(|round| round.false_alarms.is_empty());
+    let is_well = is_enough && lower.missed.is_empty() && raised_none;
     let page = journal.publish(
         "False alarms of the gate, and what it misses",
         command,
-        &describe(&rounds, &lower),
+        &describe(&rounds, settings.rounds, &lower),
     )?;
     Ok((page, is_well))
 }
@@ -117,11 +119,7 @@ pub fn cases(round: u64) -> Vec<Case> {
     let mut draws = Draws::new(round, 4);
     let mut cases = Vec::new();
     for operation in OPERATIONS {
-        for precision in operation.precisions {
-            let forms: Vec<Case> = forms(operation).filter(|case| case.precision == precision).collect();
-            let form = &forms[draws.below(forms.len() as u64) as usize];
-            cases.push(draw_case(operation, form, &mut draws));
-        }
+        cases.extend(forms(operation).map(|form| draw_case(operation, &form, &mut draws)));
     }
     cases
 }
@@ -203,12 +201,12 @@ const LOWER: &[(&str, &str)] = &[
 ];
 
 /// The study in words.
-fn describe(rounds: &[Round], lower: &Lower) -> String {
+fn describe(rounds: &[Round], wanted: u64, lower: &Lower) -> String {
     let sum = |of: fn(&Round) -> usize| -> usize { rounds.iter().map(of).sum() };
     let each = rounds.iter().map(|round| round.cases).max().unwrap_or(0);
     let mut text = format!(
-        "\n{} random cases of each of {each} operations and precisions, {} rows of built-in implementations through all \
-         families: {} false alarms.\n\n{} rows one precision lower: {} missed.\n",
+        "\n{} random cases of each of {each} forms and precisions, {wanted} wanted, {} rows of built-in implementations \
+         through all families: {} false alarms.\n\n{} rows one precision lower: {} missed.\n",
         rounds.len(),
         sum(|round| round.rows),
         sum(|round| round.false_alarms.len()),
@@ -219,4 +217,26 @@ fn describe(rounds: &[Round], lower: &Lower) -> String {
         text.push_str(&format!("- {line}\n"));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_round_has_every_form_in_every_precision() {
+        let id = |case: &Case| format!("{}/{}", case.form(), case.precision);
+        let taken: BTreeSet<String> = cases(3).iter().map(id).collect();
+        let all: BTreeSet<String> =
+            OPERATIONS.iter().flat_map(|one| forms(one)).map(|case| id(&case)).collect();
+        assert_eq!(taken, all);
+        assert!(taken.contains("matmul.fixed/bf16"));
+    }
+
+    #[test]
+    fn the_page_says_how_many_rounds_are_wanted() {
+        let page = describe(&[], 200, &Lower::default());
+        assert!(page.contains("0 random cases of each of 0 forms and precisions, 200 wanted"), "{page}");
+    }
 }

@@ -1,7 +1,8 @@
 //! A file that studies of one revision on one machine add to, line by line, so that hours can be spent in parts:
 //! `results/MACHINE/NAME.jsonl`, and the page that is made from it.
 //!
-//! A study at another revision of what it studies starts the file anew: what two revisions found is not added up.
+//! A study at another revision of what it studies starts the file anew, for what two revisions found is not added up. What the
+//! other one found is kept beside it, under its revision.
 
 use crate::facts::{revision, setting};
 use roofline_conductor::machine::Machine;
@@ -37,11 +38,14 @@ impl<L: Line> Journal<L> {
         std::fs::create_dir_all(folder)?;
         let path = folder.join(format!("{name}.jsonl"));
         let journal = Journal { path, machine, revision, lines: PhantomData };
-        if journal.lines()?.iter().any(|line: &L| line.revision() != journal.revision) {
-            // Several studies may start beside each other, and another be first.
-            match std::fs::remove_file(&journal.path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+        let lines = journal.lines()?;
+        if let Some(other) = lines.iter().find(|line: &&L| line.revision() != journal.revision) {
+            for path in [&journal.path, &journal.path.with_extension("md")] {
+                // Several studies may start beside each other, and another be first.
+                match std::fs::rename(path, aside(path, other.revision())) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
             }
         }
         Ok(journal)
@@ -77,6 +81,18 @@ impl<L: Line> Journal<L> {
     }
 }
 
+/// A name beside a file's, with the revision that wrote it, that nothing has yet.
+pub(crate) fn aside(path: &Path, revision: &str) -> PathBuf {
+    let [stem, ending] =
+        [path.file_stem(), path.extension()].map(|part| part.unwrap_or_default().to_string_lossy());
+    let name = |number: usize| match number {
+        0 => format!("{stem}-{revision}.{ending}"),
+        _ => format!("{stem}-{revision}-{number}.{ending}"),
+    };
+    let mut paths = (0..).map(|number| path.with_file_name(name(number)));
+    paths.find(|path| !path.exists()).unwrap_or_else(|| path.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +122,13 @@ mod tests {
         let page = journal.publish("A study", "cargo xtask study", "\n2 lines\n").unwrap();
         assert!(page.contains("revision a") && page.ends_with("\n2 lines\n"), "{page}");
         assert!(open("b").lines().unwrap().is_empty());
+        let kept = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert_eq!(kept("study-a.jsonl").lines().count(), 2);
+        assert!(kept("study-a.md").ends_with("2 lines\n"));
+        // Once more of the same revision, as of one with changes: what is there already stays.
+        open("b").add(&Found("a".to_owned(), 2)).unwrap();
+        assert!(open("b").lines().unwrap().is_empty());
+        assert_eq!((kept("study-a.jsonl").lines().count(), kept("study-a-1.jsonl").lines().count()), (2, 1));
         std::fs::write(folder.path().join("study.jsonl"), "{\n").unwrap();
         let broken = Journal::<Found>::open_in(folder.path(), "study", Machine::read(), "b".to_owned());
         assert!(broken.is_err_and(|error| error.to_string().contains("line 1")));

@@ -8,6 +8,7 @@ pub mod gate_mutations;
 pub mod gate_study;
 mod journal;
 pub mod noise_study;
+mod page;
 pub mod sandbox_study;
 pub mod seeds_study;
 pub mod share_study;

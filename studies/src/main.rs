@@ -49,7 +49,8 @@ enum Asked {
     AbStudy(ab_study::Settings),
     /// What isolation costs, one kernel inside and outside of it, and what a conversation takes
     SandboxStudy {
-        #[arg(default_value_t = 10)]
+        /// Of a comparison's first 24 sets; it goes on until it can be decided
+        #[arg(default_value_t = 4)]
         seconds: u64,
         #[arg(default_value_t = 1)]
         seed: u64,
@@ -81,11 +82,14 @@ fn run(asked: Asked) -> io::Result<bool> {
     let talk = |line: &str| anstream::eprintln!("{line}");
     match asked {
         Asked::GateMutations { seed, checks } => {
-            let checks = if checks.is_empty() { Check::ALL } else { &checks[..] };
+            let all = checks.is_empty();
+            let checks = if all { Check::ALL } else { &checks[..] };
             let mutations = gate_mutations::study(&Bench::new()?, seed, checks, talk)?;
-            anstream::println!("{}", gate_mutations::describe(&mutations));
-            Ok(mutations.misjudged.is_empty()
-                && mutations.through.values().all(|through| !through.is_empty()))
+            // A page is of the whole study.
+            let page =
+                if all { mutations.publish(&command())? } else { gate_mutations::describe(&mutations) };
+            anstream::println!("{page}");
+            Ok(mutations.is_well())
         }
         Asked::GateStudy(settings) => {
             let (page, is_well) = gate_study::run(&settings, &command(), talk)?;
@@ -100,7 +104,10 @@ fn run(asked: Asked) -> io::Result<bool> {
             };
             let bugs: Vec<_> = seeds_study::EVERYDAY.iter().filter(named).copied().collect();
             let counts = seeds_study::study(&bench, &bugs, seed..seed.saturating_add(count), talk)?;
-            anstream::println!("{}", seeds_study::describe(&counts));
+            let all = rows.is_empty();
+            let page =
+                if all { seeds_study::publish(&counts, &command())? } else { seeds_study::describe(&counts) };
+            anstream::println!("{page}");
             Ok(counts.iter().all(|count| count.through.is_empty()))
         }
         Asked::NoiseStudy(settings) => {
@@ -125,7 +132,7 @@ fn run(asked: Asked) -> io::Result<bool> {
         }
         Asked::SandboxStudy { seconds, seed } => {
             let lines = sandbox_study::study(Duration::from_secs(seconds), seed, talk)?;
-            anstream::println!("{}", sandbox_study::describe(&lines));
+            anstream::println!("{}", sandbox_study::publish(&lines, &command())?);
             Ok(sandbox_study::is_free(&lines))
         }
         Asked::Load => {

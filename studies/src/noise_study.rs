@@ -202,7 +202,7 @@ fn measure(
     mut keep: impl FnMut(Line) -> io::Result<()>,
 ) -> io::Result<()> {
     let contestants = Contestants::build()?;
-    let _turn = lock::take(Device::Cpu, None, |holder| report(&format!("waiting for {holder}")))?;
+    let _turn = lock::take(Device::Cpu, None, None, |holder| report(&format!("waiting for {holder}")))?;
     let mut draws = Draws::new(settings.seed, 7);
     for kind in &settings.kinds {
         let start = Instant::now();

@@ -3,6 +3,7 @@
 
 use crate::bench::{Kept, build};
 use crate::noise_study::KINDS;
+use crate::page;
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
 use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow};
 use roofline_conductor::runners::{self, RunnerSpec};
@@ -18,6 +19,9 @@ use std::time::Duration;
 
 /// A difference that isolation may make at most.
 const MOST: f64 = 0.003;
+
+/// What as many sets are taken for as it needs: an interval that fits into the former, where there is no difference.
+const DETECTED: f64 = 2.0 * MOST;
 
 /// What a visit may take besides its launches.
 const LONGEST_CONVERSATION: Seconds = Seconds(100e-6);
@@ -38,7 +42,7 @@ pub struct Line {
     conversation: Option<Seconds>,
 }
 
-/// Measures every kind once, with `budget` for each comparison.
+/// Measures every kind once, in as many sets as it takes, of which 24 take `budget`.
 pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::Result<Vec<Line>> {
     let binaries = build(&["-p", "roofline", "-p", "knob"])?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("knob");
@@ -51,6 +55,7 @@ pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::R
         runner: spec.name.clone(),
         lacks: None,
         requires: Default::default(),
+        is_compared: false,
     };
     let mut lines = Vec::new();
     for kind in &KINDS {
@@ -63,6 +68,7 @@ pub fn study(budget: Duration, seed: u64, mut report: impl FnMut(&str)) -> io::R
         let options = Options {
             budget: Some(budget),
             delta: MOST,
+            detect: Some(DETECTED),
             ..Options::new(binaries.join("roofline"), vec![inside.clone(), outside.clone()], limits, seed)
         };
         let facts = RunFacts { run: "sandbox-study".to_owned(), machine: String::new() };
@@ -113,7 +119,18 @@ fn verdict(ratio: &Ratio) -> &'static str {
     }
 }
 
-/// A line for each kind.
+/// Writes the page under `results/` and returns it.
+pub fn publish(lines: &[Line], command: &str) -> io::Result<String> {
+    let text = format!(
+        "Isolation may cost {:.1} %, and a conversation take {LONGEST_CONVERSATION}. The code inside over itself is the control.\n\n\
+         | kind | outside over inside | inside over inside | conversation |\n|---|---|---|---|\n{}\n",
+        100.0 * MOST,
+        describe(lines)
+    );
+    page::publish("sandbox-study", "What isolation costs", command, &text)
+}
+
+/// A row of the table for each kind.
 pub fn describe(lines: &[Line]) -> String {
     let show = |ratio: &Result<Ratio, String>| match ratio {
         Ok(ratio) => format!(
@@ -127,7 +144,7 @@ pub fn describe(lines: &[Line]) -> String {
     };
     let line = |line: &Line| {
         format!(
-            "{:<7} outside over inside: {}; inside over inside: {}; conversation {}",
+            "| {} | {} | {} | {} |",
             line.kind,
             show(&line.outside),
             show(&line.inside),

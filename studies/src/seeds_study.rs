@@ -1,6 +1,7 @@
 //! Everyday bugs through the gate, seed after seed: what is found by luck is found in some of them only.
 
 use crate::bench::Bench;
+use crate::page;
 use roofline_conductor::checks::Checks;
 use roofline_core::record::Status;
 use std::io;
@@ -103,27 +104,29 @@ pub fn study(
     Ok(counts)
 }
 
-/// Widths of the columns.
-const NAME: usize = 62;
-const CASE: usize = 66;
+/// Writes the page under `results/` and returns it.
+pub fn publish(counts: &[Count], command: &str) -> io::Result<String> {
+    page::publish("seeds-study", "Everyday bugs, seed after seed", command, &describe(counts))
+}
 
+/// A row of the table.
 fn line(count: &Count) -> String {
     let found = count.tried - count.through.len() as u64;
     let (implementation, case) = count.bug;
-    format!("{implementation:<NAME$} {case:<CASE$} {found} of {}", count.tried)
+    format!("| {implementation} | {case} | {found} of {} |", count.tried)
 }
 
 /// The study as a table, and below it what got through.
 pub fn describe(counts: &[Count]) -> String {
-    let mut text = format!("{:<NAME$} {:<CASE$} found\n", "bug", "case");
+    let mut text = "| bug | case | found |\n|---|---|---:|\n".to_owned();
     for count in counts {
-        text += &line(count);
-        text.push('\n');
+        text += &format!("{}\n", line(count));
     }
-    for (count, through) in
-        counts.iter().flat_map(|count| count.through.iter().map(move |line| (count, line)))
-    {
-        text += &format!("NOT FOUND {} on {}: {}\n", count.bug.0, count.bug.1, through.trim_end());
-    }
-    text
+    let through = |count: &Count| -> Vec<String> {
+        let (bug, case) = count.bug;
+        count.through.iter().map(|line| format!("- {bug} on {case}: {}\n", line.trim_end())).collect()
+    };
+    let through: Vec<String> = counts.iter().flat_map(through).collect();
+    let through = if through.is_empty() { "None got through.\n".to_owned() } else { through.concat() };
+    text + "\n" + &through
 }

@@ -1,12 +1,10 @@
 //! How still a share of the limit stands while raw times drift: the same rows, again and again over an hour.
 
-use crate::facts::facts;
-use roofline_conductor::machine::Machine;
+use crate::page::publish;
 use roofline_core::record::{Limiter, Record};
 use roofline_core::stats::quantile;
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -99,16 +97,11 @@ impl Outcome {
 
     /// Writes the page under `results/` and returns it.
     pub fn publish(&self, command: &str) -> io::Result<String> {
-        let machine = Machine::read();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let mut page = "# Share study\n\nShares of the limit beside raw times, run after run. Spreads go from the 5 % to \
-             the 95 % quantile, as a share of the median.\n\n"
+        let mut page = "Shares of the limit beside raw times, run after run. Spreads go from the 5 % to the 95 % quantile, as \
+                        a share of the median.\n\n\
+                        | row | runs | limit | share | spread of shares | time | spread of times | shares / times |\n\
+                        |---|---|---|---|---|---|---|---|\n"
             .to_owned();
-        for (name, value) in facts(&machine, &root, command) {
-            page += &format!("- {name}: {value}\n");
-        }
-        page += "\n| row | runs | limit | share | spread of shares | time | spread of times | shares / times |\n\
-             |---|---|---|---|---|---|---|---|\n";
         for (row, seen) in &self.rows {
             let line = Line::of(seen);
             page += &format!(
@@ -123,10 +116,7 @@ impl Outcome {
             );
         }
         page += &self.goals();
-        let folder = root.join("results").join(machine.fingerprint());
-        std::fs::create_dir_all(&folder)?;
-        std::fs::write(folder.join("share-study.md"), &page)?;
-        Ok(page)
+        publish("share-study", "Share study", command, &page)
     }
 }
 

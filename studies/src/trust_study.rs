@@ -25,7 +25,8 @@ const BUDGET: &str = "1s";
 const MOST_SUSPECT: f64 = 1e-3;
 /// Share of the honest kernel's time that a time must have to be no lie.
 const HONEST: f64 = 0.95;
-/// Of 20 lies so many must be caught.
+/// Of so many lies so many must be caught.
+const LEAST_TRIES: u32 = 20;
 const LEAST_CAUGHT: f64 = 0.95;
 
 /// Lies whose chances are counted.
@@ -33,6 +34,7 @@ const LIES: &[&str] = &[
     "claims-a-tenth-less",
     "claims-a-twentieth-less",
     "honest-among-many",
+    "honest-among-many-fresh",
     "puts-work-off",
     "works-in-the-copy",
     "remembers-rows",
@@ -297,12 +299,20 @@ fn describe(lines: &[Line]) -> (String, bool) {
     for line in all.iter().filter(|line| line.status != "ok") {
         text += &format!("- {}@{}: {}: {}\n", line.case, line.implementation, line.status, line.why);
     }
-    for goal in missing(&all) {
+    // Lies may be studied by themselves.
+    let missing = if honest.is_empty() { Vec::new() } else { missing(&all) };
+    for goal in &missing {
         text += &format!("- not reached yet: {goal}\n");
     }
-    let mut is_well = wrong == 0 && suspect as f64 <= (MOST_SUSPECT * all.len() as f64).max(1.0);
+    let failed = all.len() - count(&all, "ok") - suspect - wrong;
+    let mut is_well = missing.is_empty()
+        && wrong == 0
+        && failed == 0
+        && suspect as f64 <= (MOST_SUSPECT * all.len() as f64).max(1.0);
     let mut kinds: BTreeMap<(&str, &str, bool), (u32, u32)> = BTreeMap::new();
+    let mut tries: BTreeMap<(&str, &str), u32> = BTreeMap::new();
     for line in &lies {
+        *tries.entry((&line.implementation, &line.case)).or_default() += 1;
         let (tried, caught) = kinds.entry((&line.implementation, &line.case, line.loaded)).or_default();
         *tried += 1;
         *caught += u32::from(line.is_caught());
@@ -315,7 +325,11 @@ fn describe(lines: &[Line]) -> (String, bool) {
         text += &format!("| {lie} | {case} | {load} | {tried} | {caught} |\n");
         is_well &= f64::from(caught) >= LEAST_CAUGHT * f64::from(tried);
     }
-    (text, is_well)
+    tries.retain(|_, tried| *tried < LEAST_TRIES);
+    for ((lie, case), tried) in &tries {
+        text += &format!("- not reached yet: {LEAST_TRIES} tries of {case}@{lie}; there are {tried}\n");
+    }
+    (text, is_well && tries.is_empty())
 }
 
 /// What the honest rows do not show yet.
@@ -363,32 +377,51 @@ mod tests {
         }
     }
 
+    /// All that a page of honest rows needs.
+    fn honest_rows() -> Vec<Line> {
+        let row = |at: usize| Line {
+            loaded: !at.is_multiple_of(3),
+            runner: RUNNERS[at % RUNNERS.len()].to_owned(),
+            case: "rms-norm/f32/rows=8,cols=8/threads=2".to_owned(),
+            ..line("any/kernel", "ok")
+        };
+        (0..WANTED).map(row).collect()
+    }
+
     #[test]
-    fn a_wrong_honest_row_and_a_lie_with_a_time_are_not_well() {
-        assert!(describe(&[line("numpy/ufunc", "ok"), line("numpy/ufunc", "unsupported")]).1);
-        assert!(!describe(&[line("numpy/ufunc", "wrong")]).1);
-        assert!(describe(&[line("saboteur/x", "suspect")]).1);
-        assert!(!describe(&[line("saboteur/x", "ok")]).1);
-        let why = |status| Line { why: "too large".to_owned(), ..line("saboteur/x", status) };
-        assert!(!describe(&[why("refused")]).1, "what is refused was not caught");
-        assert!(describe(&[why("ok")]).1, "it has the time of the honest kernel");
+    fn a_wrong_honest_row_and_one_that_fails_are_not_well() {
+        let with = |more: Line| describe(&[honest_rows(), vec![more]].concat()).1;
+        assert!(with(line("numpy/ufunc", "unsupported")) && with(line("numpy/ufunc", "suspect")));
+        for status in ["wrong", "crashed", "timeout", "protocol", "out-of-memory"] {
+            assert!(!with(line("numpy/ufunc", status)), "{status}");
+        }
+    }
+
+    #[test]
+    fn a_lie_with_a_time_is_not_well_and_one_try_shows_little() {
+        let lies =
+            |of: &dyn Fn() -> Line, count: usize| describe(&(0..count).map(|_| of()).collect::<Vec<_>>());
+        let tried = |status: &str, why: &str| {
+            lies(&|| Line { why: why.to_owned(), ..line("saboteur/x", status) }, LEAST_TRIES as usize).1
+        };
+        assert!(tried("suspect", "") && !tried("ok", ""));
+        assert!(!tried("refused", "too large"), "what is refused was not caught");
+        assert!(tried("ok", "as the honest kernel"), "it has the time of the honest kernel");
+        let (page, is_well) = lies(&|| line("saboteur/x", "suspect"), 1);
+        assert!(
+            !is_well && page.contains("20 tries of add/f32/rows=1,cols=1@saboteur/x; there are 1"),
+            "{page}"
+        );
     }
 
     #[test]
     fn a_page_says_what_it_does_not_show_yet() {
         let (page, is_well) = describe(&[line("cpu/vector", "ok")]);
-        assert!(is_well);
+        assert!(!is_well);
         for goal in ["1000 rows; there are 1", "rows of numpy, torch", "half of the rows", "jax's rms-norm"] {
             assert!(page.contains(goal), "{goal}: {page}");
         }
-        let row = |at: usize| Line {
-            loaded: at.is_multiple_of(2),
-            runner: RUNNERS[at % RUNNERS.len()].to_owned(),
-            case: "rms-norm/f32/rows=8,cols=8/threads=2".to_owned(),
-            ..line("any/kernel", "ok")
-        };
-        let rows: Vec<Line> = (0..WANTED).map(row).collect();
-        assert!(!describe(&rows).0.contains("not reached"));
+        assert!(!describe(&honest_rows()).0.contains("not reached"));
     }
 
     #[test]

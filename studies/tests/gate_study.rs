@@ -4,13 +4,13 @@ use studies::bench::Bench;
 use studies::gate_study::{cases, lower, take};
 
 /// Of the cases of a round the test takes one in so many.
-const PART: usize = 14;
+const PART: usize = 28;
 
 #[test]
 fn random_cases_raise_no_false_alarm_and_nothing_lower_passes() {
     let bench = Bench::new().unwrap();
-    let cases: Vec<_> = cases(11).into_iter().step_by(PART).collect();
-    let (rows, false_alarms) = take(&bench, &bench.offers().unwrap(), &cases, 11).unwrap();
+    let cases: Vec<_> = cases(12).into_iter().step_by(PART).collect();
+    let (rows, false_alarms) = take(&bench, &bench.offers().unwrap(), &cases, 12).unwrap();
     // Most operations have several rungs.
     assert!(rows > cases.len(), "{rows} rows of {} cases", cases.len());
     assert!(false_alarms.is_empty(), "{false_alarms:#?}");

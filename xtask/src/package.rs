@@ -19,8 +19,9 @@ pub(crate) fn run(_: &[String]) -> Result<ExitCode, Failure> {
     let folder = step::target_folder(&root).join("dist");
     let python = step::timed("tools", || environment(&folder.join("tools"), &TOOLS))?;
     let wheel = step::timed("wheel", || wheel(&root, &folder, &python))?;
-    let program = step::timed("try it", || try_it(&folder, &wheel))?;
+    let program = step::timed("try it", || try_it(&root, &folder, &wheel))?;
     let archive = step::timed("archive", || archive(&root, &folder, &program))?;
+    step::timed("try the archive", || try_archive(&root, &folder, &archive))?;
     println!("\n{}\n{}", wheel.display(), archive.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -61,15 +62,44 @@ fn wheel(root: &Path, folder: &Path, python: &Path) -> Result<PathBuf, Failure> 
     found.map(|entry| entry.path()).ok_or_else(missing)
 }
 
-/// Installs the wheel as people do and lets it prove and time a kernel; answers with the installed program.
-fn try_it(folder: &Path, wheel: &Path) -> Result<PathBuf, Failure> {
+/// Installs the wheel as people do and has it prove and time a kernel, then all that the first hour has; answers with the
+/// installed program.
+fn try_it(root: &Path, folder: &Path, wheel: &Path) -> Result<PathBuf, Failure> {
     let place = folder.join("tried");
     environment(&place, &[&wheel.display().to_string()])?;
     let program = place.join("bin/roofline");
     let mut run = Command::new(&program);
     run.args(["run", "add/f32/rows=64,cols=1000", "--quick", "--store"]).arg(place.join("store.db"));
     step::command("try it", run.current_dir(&place), "the packaged program does not work here")?;
+    first_hour(root, &program)?;
     Ok(program)
+}
+
+/// The same with what the archive holds.
+fn try_archive(root: &Path, folder: &Path, archive: &Path) -> Result<(), Failure> {
+    let place = folder.join("unpacked");
+    std::fs::create_dir_all(&place).map_err(|error| unusable(&place, &error))?;
+    let mut tar = Command::new("tar");
+    tar.arg("--extract").arg("--gzip").arg("--file").arg(archive).args(["--strip-components", "1"]);
+    step::command("try the archive", tar.arg("--directory").arg(&place), "`tar` and `gzip` must be there")?;
+    first_hour(root, &place.join("roofline"))
+}
+
+/// The page of the first hour, followed with this program.
+fn first_hour(root: &Path, program: &Path) -> Result<(), Failure> {
+    let mut test = step::cargo(root);
+    test.args([
+        "test",
+        "--package",
+        "roofline",
+        "--test",
+        "bring_your_own",
+        "--",
+        "--exact",
+        "the_first_hour",
+    ]);
+    let hint = "docs/first-hour.md says what each command should do";
+    step::command("first hour", test.env("ROOFLINE_PROGRAM", program), hint)
 }
 
 fn archive(root: &Path, folder: &Path, program: &Path) -> Result<PathBuf, Failure> {
@@ -89,7 +119,9 @@ fn archive(root: &Path, folder: &Path, program: &Path) -> Result<PathBuf, Failur
         let script = step::answer(Command::new(program).args(["completions", shell]));
         let script =
             script.ok_or_else(|| Failure::new("archive", format!("no completions of {shell}"), HINT))?;
-        let file = completions.join(format!("roofline.{shell}"));
+        // zsh finds a function by the name of its file.
+        let file = if shell == "zsh" { "_roofline".to_owned() } else { format!("roofline.{shell}") };
+        let file = completions.join(file);
         std::fs::write(&file, script + "\n").map_err(|error| unusable(&file, &error))?;
     }
     let packed = folder.join(format!("{name}.tar.gz"));

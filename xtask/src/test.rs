@@ -67,7 +67,7 @@ fn test(root: &Path, python: &Path, tally: &mut Tally, failures: &mut Vec<Failur
     failures.extend(step::timed("cargo test", || cargo_test(root, python, tally)).err());
     let folders = python_test_folders(root);
     if folders.is_empty() {
-        step::skip("python tests", "no `runners/*/tests/*.py`");
+        step::skip("python tests", "no `tests/*.py` in a folder of `runners` or `studies`");
     }
     for folder in folders {
         let name = format!("python tests of {}", folder.file_name().unwrap_or_default().to_string_lossy());
@@ -192,13 +192,14 @@ fn cargo_test(root: &Path, python: &Path, tally: &mut Tally) -> Result<(), Failu
     })
 }
 
-/// Folders of runners that have Python tests.
+/// Folders of runners and of studies that have Python tests.
 fn python_test_folders(root: &Path) -> Vec<PathBuf> {
     let paths =
         |folder: PathBuf| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let is_python = |path: PathBuf| path.extension().is_some_and(|ending| ending == "py");
     let has_tests = |folder: &PathBuf| paths(folder.join("tests")).any(is_python);
-    let mut folders: Vec<PathBuf> = paths(root.join("runners")).filter(has_tests).collect();
+    let all = ["runners", "studies"].into_iter().flat_map(|place| paths(root.join(place)));
+    let mut folders: Vec<PathBuf> = all.filter(has_tests).collect();
     folders.sort();
     folders
 }

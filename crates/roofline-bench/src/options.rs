@@ -42,16 +42,16 @@ pub(crate) struct Options {
     /// End with 3 when a row is slower than what it is compared with, for sure by more than so many percent, or when neither is known; all rows together are held to the error probability of one
     #[arg(long, value_name = "slower|slower=2%|inconclusive", value_parser = FailOn::of_bench)]
     pub(crate) fail_on: Option<FailOn>,
-    /// Seconds for one row; never fewer than six sets
+    /// Seconds for one row, which is started anew at least six times (six sets)
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
     pub(crate) measurement_time: Duration,
-    /// Shorter blocks, as many sets
+    /// Measure for shorter, and start anew as often
     #[arg(long)]
     pub(crate) quick: bool,
     /// A difference that counts as none, as a share: 0.01 is one percent
     #[arg(long, value_name = "SHARE", default_value = "0.01", value_parser = share)]
     pub(crate) noise_threshold: f64,
-    /// As many sets as it takes to tell this difference from none, as a share, instead of the time of a row
+    /// Measure for as long as it takes to tell this difference from none, as a share, instead of the time of a row
     #[arg(long, value_name = "SHARE", value_parser = share, conflicts_with = "quick")]
     pub(crate) detect: Option<f64>,
     /// Format of the result; `criterion` is the table, `bencher` the lines of `libtest`, `bencher-metric-format` Bencher's JSON

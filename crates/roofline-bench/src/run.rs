@@ -57,13 +57,15 @@ pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mis
 
 /// What the options ask for.
 fn ask(options: &Options) -> Ask {
+    // Who is lenient about a baseline that is not there yet has nothing to fail on.
+    let is_first = options.baseline_lenient.is_some() && options.baseline.is_none();
     Ask {
         budget: (!options.only_proves()).then(|| options.budget()),
         total_budget: None,
         quick: options.quick,
         delta: options.noise_threshold,
         detect: options.detect,
-        fail_on: options.fail_on,
+        fail_on: options.fail_on.filter(|_| !is_first),
         policy: None,
         targets: Vec::new(),
         timeout: options.timeout,
@@ -142,16 +144,16 @@ fn plan(bench: &Checked, options: &Options, home: &Home) -> Result<Planned, Mist
             let peer = options.against.as_ref();
             patterns
                 .extend(peer.map(|peer| if peer.contains('/') { peer.clone() } else { format!("{peer}/*") }));
-            vec![lineup.plan(bench.cases.clone(), &patterns).against(peer.map(String::as_str))]
+            vec![lineup.plan(bench.cases.clone(), &patterns).against(peer.map(String::as_str), &[])]
         }
     };
     let is_wanted = |case: &Case, row: &PlannedRow| {
         row.runner != bench.provider || options.selects(&case.to_string(), &row.implementation)
     };
     plans.iter_mut().for_each(|plan| plan.narrow(&bench.provider, is_wanted));
-    // What the bench was before is nobody's to mend, and how slow a peer is no matter of this bench.
-    let others = Others { older: options.baseline.iter().cloned().collect(), peers: vec!["cpu".to_owned()] };
-    Ok(Planned { lineup, plans, others, is_whole: options.filter.is_empty() })
+    // What the bench was before is nobody's to mend.
+    let others = Others { older: options.baseline.iter().cloned().collect() };
+    Ok(Planned { lineup, plans, others, notices: Vec::new(), is_whole: options.filter.is_empty() })
 }
 
 /// A bench binary as a runner, in the folder that the bench was started in.

@@ -42,21 +42,13 @@ impl Usage {
         Usage { threads: tasks(pid).filter_map(of_thread).collect() }
     }
 
-    /// CPU time that each thread spent since `before`, most first.
-    pub fn since(&self, before: &Usage) -> Vec<Duration> {
-        let mut spent: Vec<Duration> =
-            self.differences(before).map(|times| times.ran).filter(|time| !time.is_zero()).collect();
-        spent.sort_by(|a, b| b.cmp(a));
-        spent
-    }
-
-    /// Time that any of its threads could have run since `before` and had no core.
-    pub fn waited_since(&self, before: &Usage) -> Duration {
-        self.differences(before).map(|times| times.waited).sum()
-    }
-
-    fn differences(&self, before: &Usage) -> impl Iterator<Item = Times> {
-        self.threads.iter().map(|(tid, now)| now.since(before.threads.get(tid).copied().unwrap_or_default()))
+    /// What each thread has used since `before`, the busiest first.
+    pub fn since(&self, before: &Usage) -> Vec<Times> {
+        let of_thread =
+            |(tid, now): (&i32, &Times)| now.since(before.threads.get(tid).copied().unwrap_or_default());
+        let mut used: Vec<Times> = self.threads.iter().map(of_thread).collect();
+        used.sort_by_key(|times| std::cmp::Reverse(times.ran));
+        used
     }
 }
 
@@ -88,10 +80,10 @@ impl Account {
 }
 
 /// Threads that took part in work of length `wall`.
-pub fn threads_at_work(spent: &[Duration], wall: Duration) -> u32 {
+pub fn threads_at_work(used: &[Times], wall: Duration) -> u32 {
     // Below a twentieth of the wall time a thread kept house rather than worked.
     let least = wall / 20;
-    spent.iter().filter(|time| **time > least).count() as u32
+    used.iter().filter(|times| times.ran > least).count() as u32
 }
 
 /// Whether a thread of a process runs, or would if it had a core.
@@ -111,27 +103,41 @@ fn is_in(task: &DirEntry, states: &[char]) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(states))
 }
 
-/// Memory that a process holds for itself, in bytes: what it and its children allocated, and what it shares or keeps
-/// in files of memory beyond the tensors, of `given` bytes, that it was handed.
-pub fn own_memory(pid: i32, given: u64) -> Option<u64> {
+/// Memory that a process holds for itself, in bytes: what it and all that came of it allocated, and what they share or
+/// keep in files of memory beyond the tensors, of `given` bytes, that it was handed. What it left behind is with its
+/// `warden`.
+pub fn own_memory(pid: i32, warden: i32, given: u64) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let shared = field(&status, "RssShmem:").unwrap_or(0).max(files_of_memory(pid)).saturating_sub(given);
-    let children: u64 = children_of(pid).into_iter().map(allocated).sum();
-    Some(field(&status, "RssAnon:")?.saturating_add(shared).saturating_add(children))
+    let company = company(pid, warden);
+    let rollup = |pid: &i32| std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let pages: Vec<String> = company.iter().map(rollup).collect();
+    // Pages that a fork left to several are divided among them.
+    let of_company = |name| pages.iter().filter_map(|pages| field(pages, name)).fold(0, u64::saturating_add);
+    // Each of them may have the tensors mapped, which a fork inherits.
+    let mapped = [field(&status, "RssShmem:").unwrap_or(0), of_company("Pss_Shmem:")];
+    let mapped = mapped.into_iter().map(|bytes| bytes.saturating_sub(given)).fold(0, u64::saturating_add);
+    let files = files_of_memory(std::iter::once(pid).chain(company.iter().copied()));
+    let shared = mapped.max(files.saturating_sub(given));
+    Some(field(&status, "RssAnon:")?.saturating_add(of_company("Pss_Anon:")).saturating_add(shared))
 }
 
-/// What a process and its children have allocated, pages that a fork left to several divided among them.
-fn allocated(pid: i32) -> u64 {
-    let pages = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
-    children_of(pid)
-        .into_iter()
-        .map(allocated)
-        .fold(field(&pages, "Pss_Anon:").unwrap_or(0), u64::saturating_add)
+/// All that came of a process and lives on: what descends from it, and what was left to its warden.
+fn company(pid: i32, warden: i32) -> Vec<i32> {
+    let orphans = children_of(warden).into_iter().filter(|orphan| *orphan != pid);
+    let mut found: Vec<i32> = std::iter::once(pid).chain(orphans).collect();
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        let children = children_of(parent);
+        found.extend(children);
+        next += 1;
+    }
+    found.split_off(1)
 }
 
-/// Files of memory that a process holds open, mapped or not, each once.
-fn files_of_memory(pid: i32) -> u64 {
-    let fds = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+/// Files of memory that some processes hold open, mapped or not, each once.
+fn files_of_memory(pids: impl Iterator<Item = i32>) -> u64 {
+    let fds =
+        pids.flat_map(|pid| std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten());
     let of_memory = fds.map(|fd| fd.path()).filter(|fd| {
         let target = std::fs::read_link(fd).unwrap_or_default();
         target.to_str().is_some_and(|target| target.starts_with("/memfd:"))
@@ -309,14 +315,14 @@ mod tests {
         // Until enough has been used, however many others want the core.
         let start = std::time::Instant::now();
         let mut x = 1u64;
-        let spent = || Usage::of(me).since(&before).iter().sum::<Duration>();
+        let spent = || Usage::of(me).since(&before).iter().map(|times| times.ran).sum::<Duration>();
         while spent() < Duration::from_millis(5) && start.elapsed() < Duration::from_secs(20) {
             x = (0..100_000).fold(x, |x, _| x.wrapping_mul(6364136223846793005).wrapping_add(1));
         }
         assert_ne!(x, 0);
         assert!(spent() >= Duration::from_millis(5), "{:?}", spent());
         assert!(is_runnable(me) && !is_runnable(-1) && !is_stopped(me) && is_stopped(-1));
-        assert!(own_memory(me, u64::MAX).unwrap() > 0 && own_memory(-1, 0).is_none());
+        assert!(own_memory(me, -1, u64::MAX).unwrap() > 0 && own_memory(-1, -1, 0).is_none());
         assert!(peak_memory(me).unwrap() > 0);
         assert!(switches(me).is_some() && switches(-1).is_none());
         assert_eq!(Usage::of(-1), Usage::default());
@@ -325,14 +331,15 @@ mod tests {
     #[test]
     fn files_of_memory_count_whether_they_are_mapped_or_not() {
         let me = std::process::id() as i32;
-        let before = files_of_memory(me);
+        let of = |pid| files_of_memory(std::iter::once(pid));
+        let before = of(me);
         let mut file =
             File::from(rustix::fs::memfd_create("hoard", rustix::fs::MemfdFlags::CLOEXEC).unwrap());
         let again = file.try_clone().unwrap();
         std::io::Write::write_all(&mut file, &vec![1; 3 << 20]).unwrap();
-        assert_eq!(files_of_memory(me) - before, 3 << 20);
+        assert_eq!(of(me) - before, 3 << 20);
         drop((file, again));
-        assert_eq!(files_of_memory(-1), 0);
+        assert_eq!(of(-1), 0);
     }
 
     #[test]
@@ -350,7 +357,8 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id() as i32;
         assert!(children_of(me).contains(&pid) && parents().contains(&(pid, me)));
-        assert!(allocated(pid) > 0 && allocated(-1) == 0);
+        assert!(company(me, -1).contains(&pid) && company(-1, me).contains(&pid));
+        assert!(company(pid, me).iter().all(|other| *other != pid));
         child.kill().unwrap();
         let deadline = std::time::Instant::now() + Duration::from_secs(20);
         // Ended and not yet waited for is not running.
@@ -363,7 +371,7 @@ mod tests {
 
     #[test]
     fn threads_below_a_twentieth_keep_house() {
-        let ms = Duration::from_millis;
-        assert_eq!(threads_at_work(&[ms(100), ms(98), ms(1)], ms(100)), 2);
+        let ran = |ms| Times { ran: Duration::from_millis(ms), ..Times::default() };
+        assert_eq!(threads_at_work(&[ran(100), ran(98), ran(1)], Duration::from_millis(100)), 2);
     }
 }

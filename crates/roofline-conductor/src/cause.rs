@@ -1,5 +1,6 @@
 //! Why the gate stopped a row, where the reason is a need that nobody declared: found out by trying again.
 
+use crate::device;
 use crate::failure::{SeenOn, Stop};
 use crate::instance::Placement;
 use crate::lane::Lane;
@@ -34,24 +35,25 @@ pub fn tell(stage: &mut Stage, case: &Case, shape: &Case, lane: &mut Lane) -> Re
     Ok(())
 }
 
+/// A fault of the processor, or one that a device's driver tells.
 fn is_fault(why: &str) -> bool {
-    ["ended by SIGSEGV", "ended by SIGBUS"].iter().any(|end| why.starts_with(end))
+    let told_by_driver = why.to_ascii_lowercase().replace('_', " ").contains("misaligned address");
+    told_by_driver || ["ended by SIGSEGV", "ended by SIGBUS"].iter().any(|end| why.starts_with(end))
 }
 
 /// Tensors that begin where only their elements are aligned, with room on either side: whoever dies there
 /// and not at multiples of more bytes needs those.
 fn misaligned(stage: &mut Stage, lane: &Lane, shape: &Case, seen: &SeenOn) -> Result<Option<String>, Stop> {
-    let declared = lane.condition.align.unwrap_or(0);
-    let least = (shape.operation.tensors)(shape).iter().map(|tensor| tensor.dtype.size()).max().unwrap_or(1);
+    let size = (shape.operation.tensors)(shape).iter().map(|tensor| tensor.dtype.size()).max().unwrap_or(1);
+    let had = device::align(shape.device, &lane.condition).max(size);
     let mut survives = |offset: usize| {
         comes_back(stage, &lane.seat, shape, Placement::Aligned { offset }, seen.fill, seen.seed)
     };
-    if declared >= 128 || survives(least.max(declared))? {
+    if had >= 128 || survives(had)? {
         return Ok(None);
     }
-    for bytes in ALIGNMENTS.into_iter().filter(|bytes| *bytes > declared) {
+    for bytes in ALIGNMENTS.into_iter().filter(|bytes| *bytes > had) {
         if survives(bytes)? {
-            let had = least.max(declared);
             return Ok(Some(format!(
                 "its tensors were aligned to {had} bytes only, and where they are aligned to {bytes} it comes back: \
                  if it needs that, declare `align {bytes}`"
@@ -69,7 +71,7 @@ fn sizes(
     lane: &Lane,
     why: &str,
 ) -> Result<Option<String>, Stop> {
-    let align = lane.condition.align.unwrap_or(1);
+    let align = device::align(case.device, &lane.condition);
     let is_drawn = shape.sizes != case.sizes;
     if !is_drawn || !comes_back(stage, &lane.seat, case, Placement::FlushEnd { align }, Fill::Uniform, 1)? {
         return Ok(None);

@@ -13,7 +13,8 @@ mod tests;
 
 use crate::shape::{MANY, Shape};
 use roofline_core::case::Case;
-use roofline_core::stats::{median, quantile, quantile_interval, t_interval};
+use roofline_core::protocol::OutputMode;
+use roofline_core::stats::{Interval, median, quantile, quantile_interval, t_interval};
 use roofline_core::turn::{Account, Clocked};
 use roofline_core::units::Seconds;
 use roofline_core::verdict::FEWEST_SETS;
@@ -28,8 +29,36 @@ const FEW: usize = 3;
 const UNCLAIMED_SHARE: f64 = 0.025;
 
 /// Share of its time that a launch may claim more among twice as many, and claims more for sure.
-const MOST_MORE: f64 = 0.08;
-const SURELY_MORE: f64 = 0.03;
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct More {
+    most: f64,
+    surely: f64,
+}
+
+impl More {
+    const IN_PLACE: More = More { most: 0.08, surely: 0.03 };
+    /// Outputs that a library makes itself leave the caches sooner among many, and are given back in samples then.
+    const FRESH: More = More { most: 0.3, surely: 0.1 };
+
+    fn of(output: OutputMode) -> More {
+        match output {
+            OutputMode::InPlace => More::IN_PLACE,
+            OutputMode::Fresh => More::FRESH,
+        }
+    }
+
+    /// The largest lie of visits of few launches that `claims` among more of them would not have shown: less than is
+    /// refused, and where they were near each other, less than that.
+    fn hidden(self, claims: Interval) -> f64 {
+        let refused = self.most.max(self.surely + claims.half);
+        let seen = More::IN_PLACE.most.max(claims.mean + claims.half);
+        refused.min(seen)
+    }
+}
+
+/// What a copy may take besides moving bytes before it could hold some of the work: a share of a launch, and seconds.
+const QUIET_COPY: f64 = 0.25;
+const SHORT_COPY: f64 = 20e-6;
 
 /// Seconds that a visit of many times the launches may take longer by itself: the conductor's core goes to sleep
 /// meanwhile, and waking it costs the runner.
@@ -66,6 +95,30 @@ impl Habits {
     };
 }
 
+/// Who works in the launches of a lane, and so what the CPU clock tells of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workers {
+    /// A device: nothing.
+    Device,
+    /// Several threads, of which none has more CPU time than passed: only what the busiest has beyond its claims.
+    Several,
+    /// One thread: all that it does and waits for.
+    One,
+}
+
+/// Others than the busiest thread work in so few visits, or for so small a share of them, that it works alone.
+const RARELY_SHARED: f64 = 0.9;
+const MOST_SHARED: f64 = 0.05;
+
+impl Workers {
+    /// Of a process that says it has `threads` of them. Its word alone does not make it one of several.
+    pub fn of<'a>(threads: u32, visits: impl Iterator<Item = &'a Clocked>) -> Workers {
+        let shared: Vec<f64> = visits.map(|visit| visit.others.unwrap_or(1.0)).collect();
+        let share = quantile(&shared, RARELY_SHARED).unwrap_or(1.0);
+        if threads <= 1 || share <= MOST_SHARED { Workers::One } else { Workers::Several }
+    }
+}
+
 /// What the clocks show of one launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Held {
@@ -89,27 +142,32 @@ pub enum Doubt {
     Constant(String),
 }
 
-/// Holds the claims of a lane against both clocks; `cpu_tells` where one thread does all the work. Without
-/// `habits`, and visits to a process of the house, nothing is known of what a visit takes besides its launches.
+/// Holds the claims of a lane against both clocks. Without `habits`, and visits to a process of the house, nothing is
+/// known of what a visit takes besides its launches.
 pub fn hold(
     account: &Account,
     shape: Shape,
     habits: Option<(Habits, House)>,
-    cpu_tells: bool,
+    workers: Workers,
 ) -> Result<Held, Doubt> {
     let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
     let Some(claim) = median(&claims) else { return Ok(Held::default()) };
     let mut shown = [None; 2];
     for (shown, of_wall) in shown.iter_mut().zip([true, false]) {
-        for clock in clocks(cpu_tells).filter(|clock| clock.of_wall == of_wall) {
+        // No thread has more CPU time than passed, in samples or not: what the busiest has beyond its claims is hidden,
+        // whatever it waits for and others do.
+        let tells = |clock: &&Clock| clock.of_wall || workers != Workers::Device;
+        for clock in CLOCKS.iter().filter(tells).filter(|clock| clock.of_wall == of_wall) {
             let slopes = slopes(account, clock, shape);
             for slope in slopes.iter().flatten() {
                 slope.judge(clock, claim)?;
             }
-            shown.get_or_insert(slopes[0]);
+            if of_wall || workers == Workers::One {
+                shown.get_or_insert(slopes[0]);
+            }
         }
     }
-    for clock in clocks(cpu_tells).filter(|clock| clock.is_constant) {
+    for clock in clocks(workers).filter(|clock| clock.is_constant) {
         let Some((habits, house)) = habits else { break };
         let conversation = Conversation { habits, empty: &account.empty, house };
         constant(&account.plain, clock, shape, claim, &conversation)?;
@@ -135,26 +193,30 @@ pub struct Room {
     pub at_best: f64,
 }
 
-/// The room of a lane; `None` where there are too few visits. `holds_claims` where those for few launches are held.
-pub fn room(account: &Account, shape: Shape, cpu_tells: bool, holds_claims: bool) -> Option<Room> {
+/// The room of a lane; `None` where there are too few visits.
+pub fn room(account: &Account, shape: Shape, workers: Workers, output: OutputMode) -> Option<Room> {
     let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
     let claim = median(&claims)?;
     let rooms = |clock: &'static Clock| {
         slopes(account, clock, shape).into_iter().flatten().map(move |slope| slope.room(clock, claim))
     };
     let least = |(now, best): (f64, f64), other: (f64, f64)| (now.min(other.0), best.min(other.1));
-    let (in_all, at_best) = clocks(cpu_tells).flat_map(rooms).reduce(least)?;
-    let [twice, many] = [&account.among_twice, &account.among_many].map(|among| {
-        let half = t_interval(among, ALPHA).filter(|_| among.len() >= FEWEST_SETS)?.half;
-        Some(1.0 - (-MOST_MORE.max(SURELY_MORE + half)).exp())
-    });
-    let of_few = twice.into_iter().chain(many.filter(|_| cpu_tells)).reduce(f64::min);
-    let now = of_few.filter(|_| holds_claims).map_or(in_all, |of_few| of_few.max(in_all));
-    Some(Room { now, in_all, at_best })
+    let (in_all, at_best) = clocks(workers).flat_map(rooms).reduce(least)?;
+    let among = |among: &[f64]| t_interval(among, ALPHA).filter(|_| among.len() >= FEWEST_SETS);
+    let of_few =
+        [among(&account.among_twice), among(&account.among_many).filter(|_| workers == Workers::One)];
+    let lacking = |more: f64| 1.0 - (-more).exp();
+    let allowed = More::of(output);
+    // What may claim more among many goes on to do so, however many visits there are.
+    let hidden = of_few.into_iter().flatten().map(|claims| (allowed.hidden(claims), claims.mean));
+    let (now, best) = hidden.reduce(least).unwrap_or((0.0, 0.0));
+    let best = if allowed == More::IN_PLACE { at_best } else { at_best.max(lacking(best)) };
+    Some(Room { now: in_all.max(lacking(now)), in_all, at_best: best })
 }
 
-fn clocks(cpu_tells: bool) -> impl Iterator<Item = &'static Clock> {
-    CLOCKS.iter().filter(move |clock| clock.of_wall || cpu_tells)
+/// Those that tell all that a launch takes.
+fn clocks(workers: Workers) -> impl Iterator<Item = &'static Clock> {
+    CLOCKS.iter().filter(move |clock| clock.of_wall || workers == Workers::One)
 }
 
 /// One way to read the unclaimed time of visits.
@@ -374,11 +436,11 @@ const LEAST_GROWTH_OF_MANY: f64 = 5.0;
 const COLD_BANDWIDTH: f64 = 5e9;
 
 /// Refuses batches that do not grow with their launches: not all of these work. What several threads wait for is not
-/// known: `cpu_tells` where there is one. The first of `batch` launches may find its `bytes` in no cache.
-pub fn hold_growth(account: &Account, cpu_tells: bool, bytes: usize, batch: u32) -> Result<(), String> {
+/// known. The first of `batch` launches may find its `bytes` in no cache.
+pub fn hold_growth(account: &Account, workers: Workers, bytes: usize, batch: u32) -> Result<(), String> {
     let claims = |visits: &[Clocked]| -> Vec<f64> { visits.iter().map(|visit| visit.claimed).collect() };
     let Some((plain, _)) = quantile_interval(&claims(&account.plain), 0.5, ALPHA) else { return Ok(()) };
-    let many = if cpu_tells { &account.many[..] } else { &[] };
+    let many = if workers == Workers::One { &account.many[..] } else { &[] };
     let cold = bytes as f64 / COLD_BANDWIDTH / f64::from(batch.max(1));
     for (visits, times, least, cold) in
         [(&account.doubled[..], 2, LEAST_GROWTH, 0.0), (many, MANY, LEAST_GROWTH_OF_MANY, cold)]
@@ -396,13 +458,14 @@ pub fn hold_growth(account: &Account, cpu_tells: bool, bytes: usize, batch: u32)
 
 /// Refuses claims for visits below those for visits of more launches.
 ///
-/// What several threads wait for is not known: `cpu_tells` where there is one, and long visits are held too.
-pub fn hold_claims(account: &Account, cpu_tells: bool) -> Result<(), String> {
-    let many = if cpu_tells { &account.among_many[..] } else { &[] };
+/// What several threads wait for is not known: of one, long visits are held too.
+pub fn hold_claims(account: &Account, workers: Workers, output: OutputMode) -> Result<(), String> {
+    let allowed = More::of(output);
+    let many = if workers == Workers::One { &account.among_many[..] } else { &[] };
     for (among, times) in [(&account.among_twice[..], 2), (many, MANY)] {
         let more = median(among).filter(|_| among.len() >= FEWEST_SETS);
         let for_sure = t_interval(among, ALPHA).map(|interval| interval.mean - interval.half);
-        let found = more.zip(for_sure).filter(|(more, sure)| *more > MOST_MORE && *sure > SURELY_MORE);
+        let found = more.zip(for_sure).filter(|(more, sure)| *more > allowed.most && *sure > allowed.surely);
         if let Some((more, _)) = found {
             let more = 100.0 * more.exp_m1();
             return Err(format!(
@@ -413,21 +476,32 @@ pub fn hold_claims(account: &Account, cpu_tells: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses a copy of a fresh output that takes longer than copying it: work may hide there.
-pub fn hold_copies(account: &Account, bytes_take: Duration, slack: Duration) -> Result<(), String> {
+/// Refuses a copy of a fresh output that takes longer than copying it and what its kind of runner may take besides: work
+/// may hide there. Less of that than of a launch says nothing; where it is more, answers with what cannot be told.
+pub fn hold_copies(
+    account: &Account,
+    bytes_take: Duration,
+    slack: Duration,
+) -> Result<Option<String>, String> {
     let (Some(copy), Some(least)) = (median(&account.copies), least_quantile(&account.copies, 0.5)) else {
-        return Ok(());
+        return Ok(None);
     };
+    let claims: Vec<f64> = account.plain.iter().map(|visit| visit.claimed).collect();
+    let quiet = (QUIET_COPY * median(&claims).unwrap_or(0.0)).max(SHORT_COPY);
     // A library may convert or page in what it hands out, and copies with one thread.
-    let allowed = 4.0 * bytes_take.as_secs_f64() + slack.as_secs_f64();
-    if least <= allowed {
-        return Ok(());
-    }
-    Err(format!(
+    let (moves, slack) = (4.0 * bytes_take.as_secs_f64(), slack.as_secs_f64());
+    let why = format!(
         "takes {} to copy an output that is copied in {}",
         Seconds(copy),
         Seconds(bytes_take.as_secs_f64())
-    ))
+    );
+    match least {
+        least if least > moves + slack => Err(why),
+        least if least > moves + slack.min(quiet) => {
+            Ok(Some(format!("{why}: some of the work may be there")))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// How long the conductor takes to copy the output of a case, the quickest of a few times.

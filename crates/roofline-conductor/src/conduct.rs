@@ -4,7 +4,7 @@ use crate::device;
 use crate::failure::{Failure, SeenOn, Stop};
 use crate::job::quoted;
 use crate::lane::Lane;
-use crate::plan::{Plan, PlannedCase};
+use crate::plan::{Plan, PlannedCase, PlannedRow};
 use crate::rounds::{Contest, Effort, MOST_SIZED, Start};
 use crate::runners::RESERVED;
 use crate::stage::{Options, Stage, cores_for};
@@ -192,6 +192,12 @@ impl Run<'_> {
         }
         if let Some(owner) = self.stage.owner(planned.case.device).ok().flatten() {
             let facts = owner.borrow().facts.clone();
+            if let Some(bytes) = planned.case.footprint().filter(|bytes| *bytes > facts.memory) {
+                let (all, device) = (Bytes(facts.memory), planned.case.device);
+                let why = format!("its tensors take {}; `{device}` has {all}", Bytes(bytes));
+                let live = lanes.iter_mut().filter(|lane| lane.is_live());
+                live.for_each(|lane| lane.fail(&mut self.stage, Failure::new(Status::Refused, why.clone())));
+            }
             let text = format!("{}, {}, {}", facts.name, facts.uuid, facts.driver);
             lanes.iter_mut().for_each(|lane| drop(lane.notes.insert("device".to_owned(), text.clone())));
         }
@@ -299,7 +305,7 @@ fn lanes_of(stage: &Stage, planned: &PlannedCase, tested: &mut SelfTests) -> Vec
     // A case that is refused is not computed on.
     let tested = if refused.is_none() { test(stage, case, tested) } else { Tested::default() };
     let refusal = refused.or(tested.broken);
-    let lane = |row: &crate::plan::PlannedRow| {
+    let lane = |row: &PlannedRow| {
         let mut lane = Lane::new(&row.implementation, &row.runner, case, stage.options.seed);
         lane.definition.clone_from(&tested.definition);
         lane.condition.clone_from(&row.requires);
@@ -399,6 +405,9 @@ fn record(
     (id, at): (String, String),
 ) -> Record {
     let case = &planned.case;
+    let is_its_own =
+        |row: &&PlannedRow| row.implementation == lane.seat.implementation && row.runner == lane.seat.runner;
+    let asked = planned.rows.iter().find(is_its_own).filter(|row| row.is_compared);
     let (status, why) = match &lane.failure {
         Some(failure) => (failure.status, failure.why.clone()),
         None => (Status::Ok, String::new()),
@@ -423,6 +432,7 @@ fn record(
         why,
         reproduce: reproduce(case, lane, options, status),
         place: None,
+        against: asked.and(planned.against.clone()),
         work: case.footprint().map(|_| (case.operation.work)(case)).unwrap_or_default(),
         gate: Gate { replay: replay(case, lane, options), ..lane.gate.clone() },
         samples: std::mem::take(&mut lane.samples),
@@ -444,6 +454,7 @@ fn record(
 /// The notes of a row, with the environment that its runner was given on top of its own.
 fn notes(lane: &Lane, options: &Options) -> BTreeMap<String, String> {
     let mut notes = lane.notes.clone();
+    notes.extend(lane.card.notes());
     let spec = options.runners.iter().find(|spec| spec.name == lane.seat.runner);
     let asked = spec.map(|spec| spec.asked.iter().map(|(name, value)| format!("{name}={value}")));
     let asked: Vec<String> = asked.into_iter().flatten().collect();

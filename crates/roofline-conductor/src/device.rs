@@ -5,13 +5,16 @@
 //! [process](process) without kernels under test, and every [instance](crate::instance::Instance) there has a
 //! [`Twin`] beside its files. `docs/design/why-device.md` says why.
 
+mod card;
 mod process;
 mod twin;
 
-pub use process::{Owner, Process};
+pub use card::Card;
+pub use process::{Owner, Process, facts};
 pub use twin::Twin;
 
 use roofline_core::case::{Cache, Case, Device};
+use roofline_core::condition::Condition;
 use std::time::Duration;
 
 /// What holds for every case on a kind of device.
@@ -22,8 +25,8 @@ pub struct Traits {
     pub works_in_process: bool,
     /// Bytes and operations a second beyond what any hardware does today. A claim beyond is not fast, it is impossible.
     pub ceiling: Ceiling,
-    /// Data in the gate begins at multiples of this at least: libraries take another way below it.
-    pub least_align: usize,
+    /// Data in the gate begins at multiples of this where a row declares nothing else: libraries take another way below it.
+    pub usual_align: usize,
     /// How launches are asked for, where one alone would be mostly asking and waiting.
     pub queue: Option<Queue>,
     /// Whether its caches can be emptied.
@@ -51,7 +54,7 @@ pub struct Queue {
 const CPU: Traits = Traits {
     works_in_process: true,
     ceiling: Ceiling { bytes: 1e12, flops: 2e13, is_per_core: true },
-    least_align: 1,
+    usual_align: 1,
     queue: None,
     has_flush: cfg!(target_arch = "x86_64"),
     idle: Duration::ZERO,
@@ -61,12 +64,17 @@ const CPU: Traits = Traits {
 const CUDA: Traits = Traits {
     works_in_process: false,
     ceiling: Ceiling { bytes: 5e13, flops: 5e16, is_per_core: false },
-    least_align: 16,
+    usual_align: 16,
     queue: Some(Queue { sample: Duration::from_millis(2), warmup: 2 }),
     has_flush: true,
     // Two processes take turns of milliseconds; alone, next to nothing takes tens of microseconds.
     idle: Duration::from_millis(1),
 };
+
+/// The multiple of bytes at which tensors of a row begin in the gate: what it declares, or what is usual there.
+pub fn align(device: Device, condition: &Condition) -> usize {
+    condition.align.unwrap_or(of(device).usual_align)
+}
 
 pub const fn of(device: Device) -> &'static Traits {
     match device {
@@ -93,6 +101,17 @@ const SHARE_OF_MEMORY: u64 = 4;
 mod tests {
     use super::*;
     use roofline_core::protocol::device::Facts;
+
+    #[test]
+    fn what_is_declared_is_drawn_on_every_device() {
+        for (condition, cpu, cuda) in
+            [("", 1, 16), ("align 1", 1, 1), ("align 4", 4, 4), ("align 64", 64, 64)]
+        {
+            let condition = condition.parse().unwrap();
+            assert_eq!(align(Device::Cpu, &condition), cpu);
+            assert_eq!(align(Device::Cuda(0), &condition), cuda);
+        }
+    }
 
     #[test]
     fn sets_fill_the_cache_three_times_and_fit() {

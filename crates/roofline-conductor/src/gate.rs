@@ -65,8 +65,7 @@ fn pass_on(
     let mut trial = |stage: &mut Stage, shape: &Case, placement: Placement, fills: &[Fill]| {
         trial(stage, &Trial { case, shape, ground, placement, fills, takes_part }, lanes)
     };
-    let least = device::of(case.device).least_align;
-    let end = Placement::FlushEnd { align: ground.align.unwrap_or(1).max(least) };
+    let end = Placement::FlushEnd { align: device::align(case.device, ground) };
     let fills = case.operation.fills_of(case);
     if stage.options.checks.on(Check::OtherShapes) {
         for (number, shape) in shapes::other_shapes(case, ground, &mut stage.draws).iter().enumerate() {

@@ -1,5 +1,7 @@
 //! One row of a case while the case is being worked on.
 
+use crate::clocks::Habits;
+use crate::device::Card;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::plan::is_limit;
@@ -22,7 +24,8 @@ const SLOW: Duration = Duration::from_secs(1);
 const MOST_LAUNCH_TIMES: usize = 512;
 
 /// Checks whose worth the visits of the rounds decide.
-const OF_ROUNDS: &[Check] = &[Check::WallClock, Check::Memos, Check::WatchedBatch];
+const OF_ROUNDS: &[Check] =
+    &[Check::WallClock, Check::Memos, Check::WatchedBatch, Check::Unclaimed, Check::Copies, Check::Ceiling];
 
 /// What is known of a row so far. A lane that failed takes no further part.
 #[derive(Debug)]
@@ -38,9 +41,13 @@ pub struct Lane {
     pub evidence: Evidence,
     pub samples: Vec<Sample>,
     pub notes: BTreeMap<String, String>,
+    /// What the device of its case did meanwhile.
+    pub card: Card,
     /// Of the case's mathematics.
     pub definition: Option<String>,
     pub runner_version: String,
+    /// What is usual for its runner's kind of program.
+    pub habits: Habits,
     /// Seconds of each launch so far, and the checks that it sat out in part because of them.
     launch_times: Vec<f64>,
     pub missed: BTreeSet<Check>,
@@ -95,8 +102,10 @@ impl Lane {
             evidence: Evidence::default(),
             samples: Vec::new(),
             notes: BTreeMap::new(),
+            card: Card::default(),
             definition: None,
             runner_version: String::new(),
+            habits: Habits::INTERPRETED,
             launch_times: Vec::new(),
             missed: BTreeSet::new(),
             speed: None,
@@ -276,6 +285,7 @@ impl Lane {
     pub fn prepare(&mut self, stage: &mut Stage, instance: &Instance) -> Result<(), Stop> {
         let session = stage.seat(&self.seat)?;
         self.runner_version.clone_from(&session.hello.version);
+        self.habits = session.habits;
         let hello_notes = session.hello.notes.clone();
         if let Some(weakness) = session.isolation.weakness() {
             self.weaker(Check::Sandbox, weakness);

@@ -35,23 +35,34 @@ pub struct Lock {
     _socket: UnixListener,
 }
 
-/// Takes the lock of the machine's processor or of another device. `waiting` is told who holds it, once and then every minute.
+/// Takes the lock of the machine's processor or of another device; a `uuid` names that whatever its number is for this
+/// user. `waiting` is told who holds it, once and then every minute.
 ///
 /// After `patience` it is an error of the kind `TimedOut`, after an interrupt of the kind `Interrupted`.
-pub fn take(device: Device, patience: Option<Duration>, waiting: impl FnMut(&str)) -> io::Result<Lock> {
-    take_name(&name(device), patience, waiting)
+pub fn take(
+    device: Device,
+    uuid: Option<&str>,
+    patience: Option<Duration>,
+    waiting: impl FnMut(&str),
+) -> io::Result<Lock> {
+    take_name(&name(device, uuid), patience, waiting)
 }
 
 /// Takes the machine's lock if it is free; else what is known of the holder.
 pub fn try_take() -> io::Result<Result<Lock, String>> {
-    let name = name(Device::Cpu);
+    let name = name(Device::Cpu, None);
     Ok(bind(&name)?.ok_or_else(|| holder(&name)))
 }
 
-/// Every device has a lock of its own: runs on different ones do not wait for each other.
-fn name(device: Device) -> String {
+/// Every device has a lock of its own: runs on different ones do not wait for each other. Its number will not do, for
+/// what is `cuda:0` to one user may be `cuda:1` to another.
+fn name(device: Device, uuid: Option<&str>) -> String {
     let name = std::env::var(VARIABLE).unwrap_or_else(|_| NAME.to_owned());
-    if device == Device::Cpu { name } else { format!("{name}-{device}") }
+    match (device, uuid) {
+        (Device::Cpu, _) => name,
+        (_, Some(uuid)) => format!("{name}-{uuid}"),
+        (_, None) => format!("{name}-{device}"),
+    }
 }
 
 fn take_name(name: &str, patience: Option<Duration>, waiting: impl FnMut(&str)) -> io::Result<Lock> {
@@ -150,6 +161,15 @@ mod tests {
 
     fn own(test: &str) -> String {
         format!("roofline-test-{}-{test}", std::process::id())
+    }
+
+    #[test]
+    fn a_card_has_one_lock_whatever_its_number() {
+        let (here, there) = (Some("GPU-4f2c"), Some("GPU-77aa"));
+        assert_eq!(name(Device::Cuda(0), here), name(Device::Cuda(1), here));
+        let names = [name(Device::Cpu, here), name(Device::Cuda(0), here), name(Device::Cuda(0), there)];
+        assert!(names[0] != names[1] && names[1] != names[2], "{names:?}");
+        assert_ne!(name(Device::Cuda(0), None), name(Device::Cuda(1), None));
     }
 
     #[test]

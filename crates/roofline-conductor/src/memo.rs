@@ -21,6 +21,10 @@ use roofline_core::stats::{median, quantile_interval, t_interval};
 const MOST_UNITS: usize = 1 << 14;
 /// An input of one row, or of few, has at least so many elements written.
 const FEWEST_UNITS: usize = 64;
+/// Where every element is a unit, so many are written, which any part of a large input that is remembered by itself has
+/// some of; but no more than one in so many, for those that a branch foretells would take many times as long.
+const MANY_UNITS: usize = 1 << 12;
+const APART: usize = 64;
 
 /// A row may take so much longer with new values; with few pairs, so much.
 const LEAST_MEMO: f64 = 0.05;
@@ -32,6 +36,7 @@ const FEW: usize = 4;
 const FEWEST: usize = 10;
 const ALPHA: f64 = 2e-3;
 const ALPHA_OF_MEAN: f64 = 5e-4;
+const ALPHA_OF_CLAIMS: f64 = 0.02;
 
 /// One pair: ln(time with new values / time with the same values). `None` if the conductor had no core of
 /// its own at the time, or no input may change meanwhile, and so nothing was written.
@@ -110,8 +115,14 @@ fn units(instance: &Instance, inputs: &[usize], draws: &mut Draws) -> Vec<(usize
         let is_elementwise = reach(0).is_none_or(|reach| reach.count == 1);
         let mut below = |bound: usize| draws.below(bound as u64) as usize;
         if is_elementwise || reach(0) == reach(cols - 1) {
-            // Rows are the units; where every element is one, few long rows are taken in parts.
-            let parts = if is_elementwise { FEWEST_UNITS.div_ceil(rows).min(cols) } else { 1 };
+            // Rows are the units; where every element is one, long rows are taken in parts.
+            let parts = match is_elementwise {
+                true => {
+                    let many = MANY_UNITS.div_ceil(rows).min(cols / APART);
+                    FEWEST_UNITS.div_ceil(rows).min(cols).max(many)
+                }
+                false => 1,
+            };
             let length = cols / parts;
             let count = rows * parts;
             let step = count.div_ceil(MOST_UNITS);
@@ -169,6 +180,36 @@ pub fn verdict(ratios: &[f64]) -> (Option<f64>, Verdict) {
     (Some(middle.exp_m1()), verdict)
 }
 
+/// Share of a launch among many on values that it has seen, which one on others takes at least; and share of what it was
+/// seen to take longer on these.
+const LEAST_NEW: f64 = 0.95;
+const LEAST_OF_MEMORY: f64 = 0.9;
+/// In visits of so many launches values that were new to the first of them are old to most.
+const MANY_ON_SEEN: u32 = 8;
+
+/// Refuses claims for launches on `new` values that lack what the row was seen to take longer on them, by CPU time, than
+/// on those that it has `seen` in visits of so many `launches`: whoever knows the visits that count may claim for them what
+/// the others take.
+pub fn hold_new(new: &[f64], seen: &[f64], launches: u32, memory: Option<f64>) -> Result<(), String> {
+    let Some((claim, usual)) = median(new).zip(median(seen)) else { return Ok(()) };
+    if claim < LEAST_NEW * usual {
+        return Err("claims less for launches on new values than for many on the same".to_owned());
+    }
+    let memory = memory.filter(|_| launches >= MANY_ON_SEEN).unwrap_or(0.0);
+    let bounds =
+        quantile_interval(new, 0.5, ALPHA_OF_CLAIMS).zip(quantile_interval(seen, 0.5, ALPHA_OF_CLAIMS));
+    let lacks =
+        |((_, most), (least, _)): ((f64, f64), (f64, f64))| most < LEAST_OF_MEMORY * (1.0 + memory) * least;
+    if memory > 0.0 && bounds.is_some_and(lacks) {
+        return Err(format!(
+            "claims {:.0} % more for launches on new values, which take {:.0} % longer",
+            100.0 * (claim / usual - 1.0),
+            100.0 * memory
+        ));
+    }
+    Ok(())
+}
+
 /// Whether the pairs are enough for five per cent.
 pub fn is_conclusive(ratios: &[f64]) -> bool {
     ratios.len() >= FEWEST
@@ -190,6 +231,8 @@ mod tests {
             ("add/f32/rows=300,cols=3", 300),
             ("fft/f32/batch=5,n=64", 5 * 64),
             ("add/f32/rows=1,cols=1000", 60),
+            ("tanh/f32/rows=64,cols=4096", 4096),
+            ("pow-scalar/f32/rows=3,cols=100000", 4096),
         ] {
             let case = id.parse().unwrap();
             let instance = Instance::new(&case, Placement::FlushStart, &mut Draws::new(1, 1)).unwrap();
@@ -204,6 +247,19 @@ mod tests {
                 .collect();
             assert!(reached.len() >= outputs, "{id}: {}", reached.len());
         }
+    }
+
+    #[test]
+    fn what_a_memo_saves_is_not_claimed_for_new_values() {
+        let claims = |time: f64| (0..20).map(|i| time + 0.01 * f64::from(i % 3)).collect::<Vec<f64>>();
+        let of = |new: f64, launches| hold_new(&claims(new), &claims(1.0), launches, Some(0.5));
+        assert_eq!(of(1.6, 14), Ok(()));
+        assert!(
+            of(1.0, 14).unwrap_err().contains("claims 0 % more for launches on new values, which take 50 %")
+        );
+        assert!(of(0.9, 14).unwrap_err().contains("claims less"));
+        assert_eq!(of(1.0, 1), Ok(()), "a launch or two after new values these are not old");
+        assert_eq!(hold_new(&claims(1.0), &claims(1.0), 14, None), Ok(()));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 const VISIT: Duration = Duration::from_micros(200);
 /// A sample lasts at least this long: the clock's cost is then below a hundredth of it.
 const SAMPLE: Duration = Duration::from_micros(20);
-/// What a sample of a row may last where its limit, far quicker, would need more launches.
+/// What a sample of a row may last where its limit, or what it is compared with, far quicker, would need more launches.
 const LONGEST_SAMPLE: Duration = Duration::from_millis(10);
 const MOST_SAMPLES: u32 = 10;
 /// The same where each launch is a sample: ten of a few hundred nanoseconds are too little for clocks to tell of.
@@ -233,12 +233,17 @@ fn course(
         time if time < LONG => Kind::Short,
         _ => Kind::Long,
     };
+    // How far apart the two are then is plain, however few launches tell of the quicker one.
+    let most = |sample: Duration| {
+        if is_compared { batch_for(sample.max(LONGEST_SAMPLE), slower) } else { u32::MAX }
+    };
     let (batch, samples, warmup) = match kind {
-        _ if queue.is_some() => {
-            queue.map_or((1, 1, 0), |queue| (batch_for(queue.sample, quicker), 1, queue.warmup))
-        }
+        _ if queue.is_some() => queue.map_or((1, 1, 0), |queue| {
+            (batch_for(queue.sample, quicker).min(most(queue.sample)), 1, queue.warmup)
+        }),
         Kind::Tiny | Kind::Short => {
-            let batch = batch_for(SAMPLE.max(Seconds(timer.0 * 100.0).duration()), quicker);
+            let sample = SAMPLE.max(Seconds(timer.0 * 100.0).duration());
+            let batch = batch_for(sample, quicker).min(most(sample));
             let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
             let warm = if kind == Kind::Tiny { 64 } else { 4 };
             // Where one launch of the slower fills the visit, one in front is enough to warm the quicker; where

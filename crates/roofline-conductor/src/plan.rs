@@ -1,6 +1,6 @@
 //! A plan: which rows a run has. Cases come from a selection, implementations from runners' offers.
 
-pub use roofline_core::names::{LIMIT, is_limit};
+pub use roofline_core::names::{LIMIT, is_limit, names};
 
 use roofline_core::case::{Case, Device};
 use roofline_core::condition::Condition;
@@ -34,6 +34,8 @@ pub struct PlannedRow {
     pub lacks: Option<String>,
     /// What it requires of the case; the row is `unsupported` where that does not hold.
     pub requires: Condition,
+    /// Whether the run is asked how it compares with what its case names.
+    pub is_compared: bool,
 }
 
 /// What one runner offers, and on which devices.
@@ -74,9 +76,20 @@ impl Plan {
         Plan { cases: cases.filter(|planned| !planned.rows.is_empty()).collect() }
     }
 
-    /// The same with rows that are compared with an implementation, a glob of some, or the fastest of a provider.
-    pub fn against(mut self, hub: Option<&str>) -> Plan {
-        self.cases.iter_mut().for_each(|planned| planned.against = hub.map(str::to_owned));
+    /// The same with rows that are compared with an implementation, a glob of some, or the fastest of a provider: in the cases
+    /// that one of these has. Rows of `beside` are there to be looked at.
+    pub fn against(mut self, hub: Option<&str>, beside: &[String]) -> Plan {
+        for planned in &mut self.cases {
+            let is_hub = |row: &PlannedRow| hub.is_some_and(|hub| names(hub, &row.implementation));
+            let can_run =
+                |row: &PlannedRow| row.lacks.is_none() && row.requires.admits(&planned.case).is_ok();
+            let has_hub = planned.rows.iter().any(|row| is_hub(row) && can_run(row));
+            planned.against = hub.filter(|_| has_hub).map(str::to_owned);
+            for row in &mut planned.rows {
+                let is_beside = beside.contains(&row.runner) || is_limit(&row.implementation);
+                row.is_compared = has_hub && !is_beside && !is_hub(row);
+            }
+        }
         self
     }
 
@@ -168,6 +181,7 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
                     runner: runner.runner.clone(),
                     lacks,
                     requires: requires(offer),
+                    is_compared: false,
                 }),
                 Some(_) | None => {}
             }
@@ -179,11 +193,6 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
 /// What an offer requires; one that cannot be meant was refused when its runner said hello.
 fn requires(offer: &Offer) -> Condition {
     offer.condition().unwrap_or_default()
-}
-
-/// Whether `name` is an implementation, a glob of some, or the provider of this one.
-pub fn names(name: &str, implementation: &str) -> bool {
-    matches(name, implementation) || implementation.split('/').next() == Some(name)
 }
 
 #[cfg(test)]
@@ -209,6 +218,36 @@ mod tests {
         assert_eq!(rows(&["limit/*"], "f32"), ["limit/traffic-1", "limit/compute-avx2-f32"]);
         assert_eq!(rows(&["limit/traffic-*", "cpu/*"], "f32"), ["cpu/plain", "limit/traffic-1"]);
         assert_eq!(rows(&["limit/*"], "bf16"), [""; 0]);
+    }
+
+    #[test]
+    fn rows_are_compared_where_what_they_are_held_against_is_there() {
+        let runner = |name: &str, kernels: &[&str], dtypes: &[&str]| {
+            let offers = kernels.iter().map(|kernel| Offer::new(&format!("{name}/{kernel}"), "add", dtypes));
+            RunnerOffers {
+                runner: name.to_owned(),
+                devices: cpu(),
+                offers: offers.collect(),
+                operations: Vec::new(),
+            }
+        };
+        let runners = [
+            runner("cpu", &["plain"], &["f32", "bf16"]),
+            runner("mine", &["one"], &["f32", "bf16"]),
+            runner("peer", &["fast", "slow"], &["f32"]),
+        ];
+        let compared = |dtype: &str, hub: &str, beside: &[&str]| {
+            let case = format!("add/{dtype}/rows=1,cols=1").parse().unwrap();
+            let beside: Vec<String> = beside.iter().map(|&name| name.to_owned()).collect();
+            let plan = Plan::new(vec![case], &runners, &[]).against(Some(hub), &beside);
+            let rows = plan.cases[0].rows.iter().filter(|row| row.is_compared);
+            (plan.cases[0].against.is_some(), rows.map(|row| row.implementation.clone()).collect::<Vec<_>>())
+        };
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<String>>();
+        assert_eq!(compared("f32", "peer", &[]), (true, names(&["cpu/plain", "mine/one"])));
+        assert_eq!(compared("f32", "peer", &["cpu"]), (true, names(&["mine/one"])));
+        assert_eq!(compared("f32", "peer/fast", &["cpu"]), (true, names(&["mine/one", "peer/slow"])));
+        assert_eq!(compared("bf16", "peer", &[]), (false, names(&[])), "it does not take the case");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::audit::Usage;
 use crate::checks::Check;
-use crate::clocks::{self, Doubt};
+use crate::clocks::{self, Doubt, Workers};
 use crate::device;
 use crate::failure::{Failure, Stop};
 use crate::gate::{self, Exam};
@@ -168,7 +168,7 @@ fn corroborate(
     if pairs == 0 {
         lane.weaker(Check::WallClock, "a launch is too long for visits of twice as many");
     }
-    let cpu_tells = device::of(instance.case.device).works_in_process && lane.evidence.threads <= 1;
+    let in_process = device::of(instance.case.device).works_in_process;
     // Whoever lies does so every time; a busy machine disturbs now and then.
     let mut doubt = None;
     for _ in 0..TESTS {
@@ -177,7 +177,9 @@ fn corroborate(
             account.plain.push(visit::take(stage, lane, instance, shape)?.clocked());
             account.doubled.push(visit::take(stage, lane, instance, shape.doubled())?.clocked());
         }
-        match clocks::hold(&account, shape, None, cpu_tells) {
+        let visits = account.plain.iter().chain(&account.doubled);
+        let workers = if in_process { Workers::of(lane.evidence.threads, visits) } else { Workers::Device };
+        match clocks::hold(&account, shape, None, workers) {
             Ok(_) => return Ok(()),
             Err(Doubt::Slope(why) | Doubt::Constant(why)) => doubt = Some(why),
         }

@@ -28,12 +28,13 @@ use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::pilot::{self, Setting};
-use crate::plan::PlannedCase;
+use crate::plan::{PlannedCase, names};
 use crate::shape::{Shape, batch_for};
-use crate::stage::{Seat, Stage};
+use crate::stage::{Options, Seat, Stage};
 use crate::sys::process::cpu_time;
 use crate::visit::Seen;
 use crate::{memo, proof, timing, visit};
+use roofline_core::decision::FailOn;
 use roofline_core::fill::Fill;
 use roofline_core::record::{Ended, Kind, Sample, Status};
 use roofline_core::stats::{median, quantile};
@@ -117,8 +118,8 @@ struct Found {
 }
 
 impl<'p> Contest<'p> {
-    /// Starts a contest of proved lanes; rows too slow for sets are measured at once and end here.
-    ///
+    /// Starts a contest of proved lanes; rows too slow for sets are measured at once and end here, unless the run may fail by
+    /// them: what became as slow as that is the last to be let through.
     pub fn start(
         stage: &mut Stage,
         planned: &'p PlannedCase,
@@ -131,7 +132,9 @@ impl<'p> Contest<'p> {
             return Ok(Start::NothingLeft(lanes));
         };
         let mut contest = Contest::new(planned, lanes, setting);
-        contest.measure_slow_rows(stage, instance)?;
+        if !contest.decides(stage.options) {
+            contest.measure_slow_rows(stage, instance)?;
+        }
         Ok(Start::Contest(contest))
     }
 
@@ -169,6 +172,13 @@ impl<'p> Contest<'p> {
             lane.ended = Some((1.0, Ended::Slow));
         }
         Ok(())
+    }
+
+    /// Whether the run may fail by how rows compare with the hub, which was asked for.
+    fn decides(&self, options: &Options) -> bool {
+        let fails_by_it = matches!(options.fail_on, Some(FailOn::Slower(_) | FailOn::Inconclusive));
+        let hub = &self.lanes[self.setting.hub].seat.implementation;
+        fails_by_it && self.planned.against.as_deref().is_some_and(|against| names(against, hub))
     }
 
     /// Whether a lane still takes part for its own sake.

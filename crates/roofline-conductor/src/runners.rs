@@ -14,7 +14,7 @@ use roofline_core::protocol::{Hello, Offer};
 use roofline_core::text::line_and_column;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// How to start a runner.
@@ -47,8 +47,9 @@ pub struct RunnerSpec {
     requires: BTreeMap<String, String>,
 }
 
-/// Programs that run others' code, slowly enough to show in a conversation.
+/// Programs that run others' code, slowly enough to show in a conversation; and those that have it run by another process.
 const INTERPRETERS: [&str; 7] = ["python", "pypy", "julia", "node", "java", "ruby", "perl"];
+const LAUNCHERS: [&str; 6] = ["sh", "bash", "dash", "zsh", "busybox", "uv"];
 /// Providers of the house: no other runner may offer implementations of theirs.
 pub const RESERVED: [&str; 3] = ["cpu", "cuda", "limit"];
 
@@ -99,7 +100,7 @@ impl RunnerSpec {
             command: vec![program.display().to_string(), "runner".to_owned(), "lib".to_owned(), path],
             folder: file.parent().unwrap_or(Path::new("/")).to_owned(),
             named: Some(("--lib", file)),
-            hint: "`roofline header` prints the interface; docs/bring-your-own/c.md builds a library with it"
+            hint: "`roofline header` prints the interface, `roofline new kernel NAME` writes a kernel that is built with it"
                 .to_owned(),
             requirements: None,
             download: String::new(),
@@ -119,7 +120,8 @@ impl RunnerSpec {
         Ok(RunnerSpec {
             command: vec![program.display().to_string(), "runner".to_owned(), "cuda-file".to_owned(), path],
             named: spec.named.map(|(_, file)| ("--cuda", file)),
-            hint: "docs/bring-your-own/cuda.md says how a file describes its launches".to_owned(),
+            hint: "comments in it say how it is launched, `// roofline: …`; for a cubin a `.toml` beside it does"
+                .to_owned(),
             environment: RunnerSpec::built_in_cuda(program).environment,
             ..spec
         })
@@ -129,19 +131,11 @@ impl RunnerSpec {
         !self.is_side && self.named.is_none() && self.folder == Path::new("/")
     }
 
-    /// Whether its program is machine code and no interpreter: conversations with it are short.
-    pub fn is_native(&self) -> bool {
-        let program = Path::new(&self.command[0]);
-        let name = program.file_name().unwrap_or_default().to_string_lossy();
-        let mut head = [0; 4];
-        let read = std::fs::File::open(program).and_then(|mut file| file.read_exact(&mut head));
-        read.is_ok() && head == *b"\x7fELF" && !INTERPRETERS.iter().any(|one| name.starts_with(one))
-    }
-
     /// Whether what a runner offers is its own to offer.
     pub fn may_offer(&self, hello: &Hello) -> Result<(), String> {
         let provider = |offer: &&Offer| offer.implementation.split('/').next().unwrap_or_default().to_owned();
-        let is_reserved = |offer: &&Offer| RESERVED.contains(&provider(offer).as_str());
+        let is_reserved =
+            |offer: &&Offer| RESERVED.iter().any(|name| name.eq_ignore_ascii_case(&provider(offer)));
         match hello.offers.iter().find(is_reserved).filter(|_| !self.is_built_in() && !self.is_side) {
             None => Ok(()),
             Some(offer) => Err(format!(
@@ -330,6 +324,17 @@ pub fn discover(
     Ok(specs)
 }
 
+/// Whether what a process runs now, whatever started it, is machine code and no interpreter: conversations with it are
+/// short.
+pub fn is_native(pid: i32) -> bool {
+    std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| runs_itself(&program))
+}
+
+fn runs_itself(program: &Path) -> bool {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    !INTERPRETERS.iter().any(|one| name.starts_with(one)) && !LAUNCHERS.contains(&&*name)
+}
+
 /// Whether a text can name a runner, and with it a folder and the provider of implementations.
 fn is_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
@@ -406,6 +411,14 @@ mod tests {
             let why = hello(requires).unwrap_err();
             assert!(why.contains(part) && why.contains("[requires]"), "{why}");
         }
+    }
+
+    #[test]
+    fn a_program_is_what_runs_and_not_what_started_it() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(is_native(own) && !is_native(-1));
+        let of = |name: &str| runs_itself(Path::new(name));
+        assert!(of("/usr/bin/mine") && of("/opt/shader") && !of("/usr/bin/python3.12") && !of("/bin/dash"));
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use crate::audit::{self, Account};
 use crate::channel::{Channel, ReceiveError};
+use crate::clocks::Habits;
 use crate::failure::{Failure, Stop};
 use crate::isolation::{Isolation, Sandbox};
 use crate::keeper::{End, Keeper, Start};
-use crate::runners::RunnerSpec;
+use crate::runners::{self, RunnerSpec};
 use crate::sys::signals;
 use roofline_core::protocol::{
     Answerable, Ask, Hello, MAX_LINE, Question, Refusal, RefusalKind, VERSION, excerpt, parse_answer,
@@ -55,6 +56,8 @@ pub struct Session {
     log: Log,
     /// How long its first thread has waited for a core.
     pub account: Account,
+    /// What is usual for its kind of program.
+    pub habits: Habits,
 }
 
 impl Session {
@@ -113,6 +116,7 @@ impl Session {
             limits,
             log: Log::follow(reader),
             account: Account::of(pid),
+            habits: Habits::INTERPRETED,
         };
         if let (Sandbox::Required, Some(weakness)) = (sandbox, session.isolation.weakness()) {
             let why = format!("cannot be isolated in full, as `--sandbox required` demands: {weakness}");
@@ -127,6 +131,10 @@ impl Session {
             // One that refuses to say who it is lives on otherwise.
             let _ = keeper.kill(self.pid);
         })?;
+        // By now whoever starts others has started them: `env`, a shell that ends in `exec`.
+        if runners::is_native(self.pid) {
+            self.habits = Habits::NATIVE;
+        }
         if let Err(breach) = spec.may_offer(&self.hello) {
             let told = self.bye();
             self.end(keeper, told);
@@ -208,8 +216,8 @@ impl Session {
             return Err(self.fail(keeper, failure));
         }
         let mut greedy = None;
-        let (pid, limit, given) = (self.pid, self.limits.memory, self.given.1);
-        let look = || audit::own_memory(pid, given).filter(|memory| *memory > limit);
+        let (pid, warden, limit, given) = (self.pid, self.warden, self.limits.memory, self.given.1);
+        let look = || audit::own_memory(pid, warden, given).filter(|memory| *memory > limit);
         let mut last_look = Instant::now();
         let received = self.channel.receive(Instant::now() + patience, tick, || {
             meanwhile();

@@ -2,7 +2,6 @@
 
 use crate::audit::{self, Account, Times};
 use crate::checks::{Check, Checks};
-use crate::clocks::Habits;
 use crate::device::{self, Owner, Process};
 use crate::failure::{Failure, Stop};
 use crate::instance::{Instance, Placement};
@@ -15,6 +14,7 @@ use crate::sys::signals;
 use roofline_core::case::{Case, Device};
 use roofline_core::decision::FailOn;
 use roofline_core::philox::Draws;
+use roofline_core::protocol::device::State;
 use roofline_core::protocol::{Answerable, Ask};
 use roofline_core::record::Status;
 use rustix::process::{Pid, Signal, kill_process};
@@ -142,6 +142,11 @@ impl<'a> Stage<'a> {
             self.owners.insert(device, Rc::new(RefCell::new(process)));
         }
         Ok(self.owners.get(&device).cloned())
+    }
+
+    /// What a device of this run does right now.
+    pub fn look_at(&self, device: Device) -> Option<State> {
+        self.owners.get(&device)?.borrow_mut().look()
     }
 
     /// Why tensors on a device are not what they should be, if an owner has failed.
@@ -302,12 +307,6 @@ impl<'a> Stage<'a> {
         let others = self.others(seat).zip(now.into_iter().zip(since));
         let moved = others.filter(|(_, (now, then))| now.saturating_sub(**then) > least);
         moved.map(|((seat, _), _)| seat.clone()).collect()
-    }
-
-    /// What is usual for the runner of a seat.
-    pub fn habits(&self, seat: &Seat) -> Habits {
-        let spec = self.options.runners.iter().find(|spec| spec.name == seat.runner);
-        if spec.is_some_and(RunnerSpec::is_native) { Habits::NATIVE } else { Habits::INTERPRETED }
     }
 
     /// Stops every other process, or lets it go on.

@@ -83,10 +83,13 @@ pub fn audit(
     seen: &Seen,
 ) -> Result<(), Stop> {
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
-    let spent = Usage::of(pid).since(before);
-    let working = audit::threads_at_work(&spent, seen.wall);
+    let used = Usage::of(pid).since(before);
+    let working = audit::threads_at_work(&used, seen.wall);
     lane.evidence.threads_seen = lane.evidence.threads_seen.max(working);
     lane.evidence.peak_memory = audit::peak_memory(pid).map(Bytes);
+    if let Some(state) = stage.look_at(case.device) {
+        lane.card.saw(state);
+    }
     Ok(check_company(stage, lane, case)?)
 }
 
@@ -134,7 +137,9 @@ impl Strayed {
 
     pub fn settle(&self) -> Result<(), Failure> {
         if self.found {
-            return Err(Failure::new(Status::Suspect, "a thread left the cores that it was given"));
+            let why = "a thread left the cores that it was given; a library that places its threads itself must be told \
+                       not to, in `[environment]` of runner.toml: OMP_PROC_BIND=false, KMP_AFFINITY=disabled";
+            return Err(Failure::new(Status::Suspect, why));
         }
         Ok(())
     }
@@ -149,7 +154,7 @@ pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<()
     loop {
         std::thread::sleep(rest);
         let now = Usage::of(pid);
-        let spent: Duration = now.since(&before).iter().sum();
+        let spent: Duration = now.since(&before).iter().map(|times| times.ran).sum();
         // The answer itself may still be on its way out of the process; one that would run, had it a core,
         // uses no time and is not quiet either.
         if spent < Duration::from_micros(20)

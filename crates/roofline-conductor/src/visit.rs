@@ -3,7 +3,7 @@
 //! No visit vouches for another: whatever a runner can tell apart, every visit has its [marks](crate::marks),
 //! is timed by the conductor and by the process's CPU clock, and may be judged when its answer is there.
 
-use crate::audit::Usage;
+use crate::audit::{Times, Usage};
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
@@ -49,8 +49,12 @@ pub struct Seen {
     /// CPU time of all threads that the process has had, less what the first has on its account beyond the span:
     /// virtual machines now and then count a stretch twice.
     pub cpu: Duration,
-    /// Time that the first thread of the runner waited for a core, and that any of its threads or the conductor did.
-    pub delayed: Duration,
+    /// What its busiest thread has had of that, and waited for a core; of one thread, which is on the account of the
+    /// first, all of it.
+    pub busiest: Times,
+    /// Whether it may have others.
+    has_others: bool,
+    /// Time that any of its threads or the conductor waited for a core.
     pub waited: Duration,
     /// CPU clocks of the other processes when it began.
     others: Vec<Duration>,
@@ -89,10 +93,17 @@ impl Seen {
             claimed: self.per_launch(),
             computed: self.per_launch().min(self.cpu.as_secs_f64() / launches),
             wall: self.unclaimed(self.wall),
-            cpu: self.unclaimed(self.cpu),
-            delayed: self.delayed.as_secs_f64(),
+            cpu: self.unclaimed(self.busiest.ran),
+            delayed: self.busiest.waited.as_secs_f64(),
             waited: self.waited.as_secs_f64(),
+            others: self.has_others.then(|| self.others_worked()),
         }
+    }
+
+    /// CPU time of all threads but the busiest, as a share of what passed: also of those that have ended meanwhile, of
+    /// which nothing else is known.
+    fn others_worked(&self) -> f64 {
+        self.cpu.saturating_sub(self.busiest.ran).as_secs_f64() / self.span.as_secs_f64().max(1e-9)
     }
 }
 
@@ -177,13 +188,24 @@ pub fn converse(
     let [first, own] = stage.accounts(&lane.seat);
     let (first, own) = (first.since(accounts[0]), own.since(accounts[1]));
     let span = before.elapsed();
-    let pool = usage().zip(used).map_or(Duration::ZERO, |(now, then)| now.waited_since(&then));
+    let threads = usage().zip(used).map(|(now, then)| now.since(&then)).unwrap_or_default();
+    let pool: Duration = threads.iter().map(|times| times.waited).sum();
     let cpu = spent(cpu, first.ran, span);
+    let has_others = lane.seat.threads > 1;
+    let busiest = match threads.first() {
+        // Threads are looked at for a moment longer, in which one may go on.
+        Some(busiest) => Times { ran: busiest.ran.min(span), ..*busiest },
+        None if has_others => Times::default(),
+        None => Times { ran: cpu, ..first },
+    };
     timing::check_float_mode(stage, visited.float_mode_changed)?;
     lane.gate.visits = lane.gate.visits.saturating_add(1);
     lane.took(shape.launches(), wall);
+    if let Some(host) = visited.host_nanoseconds {
+        lane.notes.insert("host".to_owned(), format!("{:.1} µs a launch", host * 1e-3));
+    }
     let copy = visited.copy_nanoseconds.map(|copy| Seconds(copy * 1e-9));
-    let (delayed, waited) = (first.waited, first.waited.max(pool) + own.waited);
+    let waited = first.waited.max(pool) + own.waited;
     let disturbed_by = stage.moved(&lane.seat, &others, UNREST.max(wall / 50));
     Ok(Seen {
         shape,
@@ -193,7 +215,8 @@ pub fn converse(
         wall,
         span,
         cpu,
-        delayed,
+        busiest,
+        has_others,
         waited,
         others,
         disturbed_by,

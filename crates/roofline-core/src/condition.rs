@@ -23,14 +23,14 @@ pub const MOST_BYTES: usize = 500;
 pub const MOST_CLAUSES: usize = 16;
 /// Most axes and numbers of one clause.
 const MOST_OPERANDS: usize = 16;
-/// Alignments that can be asked for, in bytes.
-pub const ALIGNMENTS: [usize; 4] = [16, 32, 64, 128];
+/// Alignments that can be declared, in bytes. Those below an element's size mean that it may lie wherever elements do.
+pub const ALIGNMENTS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
 /// What a kernel requires. The empty one, which is the default, requires nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Condition {
     pub sizes: Vec<Clause>,
-    /// Every tensor begins at a multiple of so many bytes.
+    /// Every tensor begins at a multiple of so many bytes; where nothing is said, as the device has it.
     pub align: Option<usize>,
     /// No input is infinite or NaN.
     pub finite: bool,
@@ -281,7 +281,7 @@ fn parse(text: &str) -> Result<Condition, String> {
             ["flushes", "denormals"] => condition.flushes_denormals = true,
             ["align", bytes] => {
                 let found = ALIGNMENTS.into_iter().find(|known| known.to_string() == bytes);
-                let why = || format!("`align {bytes}` is none of align 16, 32, 64 and 128");
+                let why = || format!("`align {bytes}` is none of align 1, 2, 4 and so on to 128");
                 condition.align = condition.align.max(Some(found.ok_or_else(why)?));
             }
             _ => condition.sizes.push(comparison(clause)?),

@@ -3,10 +3,11 @@
 //! A verdict on one row is wrong once in a hundred; of a hundred rows one would be. So what lets a run fail holds with
 //! the same probability for all rows of it together, by Holm's procedure: the surest row first, each held to its part.
 
-use crate::names::is_limit;
+use crate::names::{is_limit, names};
 use crate::record::{Record, Rounds, Status};
 use crate::stats;
 use crate::verdict::{ALPHA, FEWEST_SETS, FLOOR, Word};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -113,8 +114,9 @@ pub fn flagged<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) 
                 .collect()
         }
         FailOn::Inconclusive => {
-            let compared = records.into_iter().filter(|record| is_compared(record));
-            compared.filter(|record| !record.rounds.as_ref().is_some_and(is_well)).collect()
+            let is_well =
+                |record: &Record| is_compared(record) && record.rounds.as_ref().is_some_and(is_well);
+            compared(records).into_iter().filter(|record| !is_well(record)).collect()
         }
         FailOn::Missed | FailOn::Policy => Vec::new(),
     }
@@ -129,7 +131,7 @@ pub fn unconfirmed<'a>(records: impl IntoIterator<Item = &'a Record>, what: Fail
 /// The rows that are slower by their first sets, all of them together.
 fn sure_at_first<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) -> Vec<&'a Record> {
     let FailOn::Slower(share) = what else { return Vec::new() };
-    let compared = records.into_iter().filter(|record| is_compared(record));
+    let compared = compared(records).into_iter().filter(|record| is_compared(record));
     let first = |record: &Record| record.rounds.as_ref().map_or(1.0, |rounds| first(rounds, least(share)));
     holm(compared.map(|record| (record, first(record))).collect())
 }
@@ -154,7 +156,7 @@ const MANY_ALIKE: usize = 5;
 
 /// The direction in which all rows differ that do, where they are many: rather the machine or the build than a kernel.
 pub fn one_way<'a>(records: impl IntoIterator<Item = &'a Record>) -> Option<Word> {
-    let words = records.into_iter().filter_map(word);
+    let words = compared(records).into_iter().filter_map(word);
     let differing: Vec<Word> = words.filter(|word| matches!(word, Word::Faster | Word::Slower)).collect();
     let first = *differing.first()?;
     (differing.len() >= MANY_ALIKE && differing.iter().all(|word| *word == first)).then_some(first)
@@ -168,6 +170,98 @@ pub fn alarm(word: Word) -> String {
     )
 }
 
+/// The rows with a time by whose comparisons a run is decided: those that were to be compared, whatever came of it. Where a
+/// provider stands against another, its fastest of a case against the other's fastest.
+pub fn compared<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<&'a Record> {
+    let records: Vec<&Record> = records.into_iter().collect();
+    // Records of before do not say what was to be compared.
+    if records.iter().all(|record| record.against.is_none()) {
+        return records.into_iter().filter(|record| is_compared(record)).collect();
+    }
+    let mut asked = records;
+    asked.retain(|record| record.against.is_some() && record.status == Status::Ok);
+    let mut fastest: BTreeMap<(&str, &str, &str), (f64, usize)> = BTreeMap::new();
+    for (index, record) in asked.iter().enumerate().filter(|(_, record)| is_for_its_provider(record)) {
+        let Some(time) = record.median() else { continue };
+        let best = fastest.entry(among(record)).or_insert((time.0, index));
+        if time.0 < best.0 {
+            *best = (time.0, index);
+        }
+    }
+    let is_fastest = |(index, record): &(usize, &Record)| {
+        let best = fastest.get(&among(record)).filter(|_| is_for_its_provider(record));
+        best.is_none_or(|(_, best)| best == index)
+    };
+    asked.iter().copied().enumerate().filter(is_fastest).map(|(_, record)| record).collect()
+}
+
+/// Whether a row is held against a provider, and not against an implementation.
+fn is_for_its_provider(record: &Record) -> bool {
+    record.against.as_ref().is_some_and(|against| !against.contains(['/', '*']))
+}
+
+/// Those that a provider has several of: the run, the case, and the provider.
+fn among(record: &Record) -> (&str, &str, &str) {
+    let provider = record.implementation.split('/').next().unwrap_or_default();
+    (&record.run, &record.case, provider)
+}
+
+/// A row with a time that was to be compared, and is not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Uncompared<'a> {
+    pub row: &'a Record,
+    pub why: String,
+    /// Whether what it was to be compared with is wrong: a row that is right has no time to beat.
+    pub is_mended: bool,
+}
+
+/// The rows among `own` that were to be compared with others of `all`, and are not.
+pub fn uncompared<'a>(own: &[&'a Record], all: &[Record]) -> Vec<Uncompared<'a>> {
+    let rows = compared(own.iter().copied()).into_iter().filter(|row| word(row).is_none());
+    rows.map(|row| {
+        let hubs: Vec<&Record> = hubs(row, all).collect();
+        let is_wrong = |hub: &&Record| hub.status == Status::Wrong;
+        let why = match hubs.iter().find(|hub| hub.status != Status::Ok) {
+            Some(hub) if !hubs.iter().any(|hub| hub.status == Status::Ok) => {
+                format!("`{}` is {}", hub.implementation, hub.status)
+            }
+            _ => "there were too few sets".to_owned(),
+        };
+        Uncompared { row, why, is_mended: !hubs.is_empty() && hubs.iter().all(is_wrong) }
+    })
+    .collect()
+}
+
+/// The rows among `own` that say no where what they were to be compared with has a time.
+pub fn withdrawn<'a>(own: &[&'a Record], all: &[Record]) -> Vec<&'a Record> {
+    let says_no = |row: &Record| matches!(row.status, Status::Unsupported | Status::Refused);
+    let has_time = |row: &Record| hubs(row, all).any(|hub| hub.status == Status::Ok);
+    own.iter().copied().filter(|row| says_no(row) && has_time(row)).collect()
+}
+
+/// Rows that would let a run fail by themselves, and among all its rows are not sure enough.
+pub fn sure_alone<'a>(records: impl IntoIterator<Item = &'a Record>, what: FailOn) -> Vec<&'a Record> {
+    let rows = compared(records);
+    let holds = |rows: &[&'a Record]| {
+        let once = unconfirmed(rows.iter().copied(), what);
+        flagged(rows.iter().copied(), what).into_iter().chain(once).collect::<Vec<_>>()
+    };
+    let together = holds(&rows);
+    let is_dropped = |row: &&'a Record| {
+        !holds(&[*row]).is_empty() && !together.iter().any(|other| std::ptr::eq(*other, *row))
+    };
+    rows.iter().copied().filter(is_dropped).collect()
+}
+
+/// What a row was to be compared with.
+fn hubs<'a>(row: &'a Record, all: &'a [Record]) -> impl Iterator<Item = &'a Record> {
+    let is_hub = move |other: &&Record| {
+        let is_named = |against: &String| names(against, &other.implementation);
+        other.run == row.run && other.case == row.case && row.against.as_ref().is_some_and(is_named)
+    };
+    all.iter().filter(is_hub)
+}
+
 /// Whether a row has a time and stands beside another that was asked for.
 fn is_compared(record: &Record) -> bool {
     hub_of(record).is_some()
@@ -176,7 +270,8 @@ fn is_compared(record: &Record) -> bool {
 /// The implementation that a row with a time was asked to be compared with.
 pub(crate) fn hub_of(record: &Record) -> Option<&str> {
     let hub = record.rounds.as_ref().map(|rounds| rounds.hub.as_str())?;
-    let is_beside = !hub.is_empty() && !is_limit(hub) && hub != record.implementation;
+    let is_asked = record.against.as_ref().is_none_or(|against| names(against, hub));
+    let is_beside = !hub.is_empty() && !is_limit(hub) && hub != record.implementation && is_asked;
     (record.status == Status::Ok && is_beside && !is_limit(&record.implementation)).then_some(hub)
 }
 
@@ -228,7 +323,7 @@ pub(crate) mod tests {
         let row = |slower: &f64| {
             let scatter = |set: i32| 0.01 * f64::from(set % 5 - 2);
             let to_hub: Vec<f64> = (0..12).map(|set| slower.ln_1p() + scatter(set)).collect();
-            let before = Some(Before { to_hub: to_hub.clone(), alpha: ALPHA });
+            let before = Some(Before { to_hub: to_hub.clone(), alpha: ALPHA, spent: None });
             Record {
                 schema: SCHEMA,
                 id: String::new(),
@@ -240,6 +335,7 @@ pub(crate) mod tests {
                 why: String::new(),
                 reproduce: String::new(),
                 place: None,
+                against: None,
                 work: Work::default(),
                 gate: Gate::default(),
                 samples: Vec::new(),
@@ -301,7 +397,7 @@ pub(crate) mod tests {
             let mut record = second.clone();
             let before = first.rounds.as_ref().map(|rounds| (rounds.to_hub.clone(), rounds.alpha));
             let rounds = record.rounds.as_mut().unwrap();
-            rounds.before = before.map(|(to_hub, alpha)| Before { to_hub, alpha });
+            rounds.before = before.map(|(to_hub, alpha)| Before { to_hub, alpha, spent: None });
             flagged([&record], FailOn::Slower(0.0)).len()
         };
         assert_eq!([both(&slow, &slow), both(&slow, &same), both(&same, &slow)], [1, 0, 0]);
@@ -342,8 +438,12 @@ pub(crate) mod tests {
         let mut many = vec![barely.unwrap()];
         many.extend([0.0; 40]);
         assert_eq!(flagged(&rows(&many), FailOn::Slower(0.0)).len(), 0);
+        let records = rows(&many);
+        assert_eq!(sure_alone(&records, FailOn::Slower(0.0)), [&records[0]], "and that is said");
         many[0] = 0.1;
-        assert_eq!(flagged(&rows(&many), FailOn::Slower(0.0)).len(), 1);
+        let records = rows(&many);
+        assert_eq!(flagged(&records, FailOn::Slower(0.0)), [&records[0]]);
+        assert_eq!(sure_alone(&records, FailOn::Slower(0.0)), [&records[0]; 0]);
     }
 
     #[test]
@@ -355,6 +455,55 @@ pub(crate) mod tests {
         assert_eq!(flagged(&records, FailOn::Slower(0.0)), [&records[0]; 0]);
         // Nothing is known of a row whose hub came to nothing.
         assert_eq!(flagged(&records, FailOn::Inconclusive), [&records[2]]);
+    }
+
+    #[test]
+    fn a_row_that_lost_what_it_was_to_be_compared_with_is_known_by_it() {
+        let mut records = rows(&[0.0, 0.0, 0.0]);
+        for record in &mut records[..2] {
+            record.against = Some("peer/fast".to_owned());
+            record.rounds.as_mut().unwrap().delta = 0.03;
+        }
+        records[2].implementation = "peer/fast".to_owned();
+        let flags = |records: &[Record]| flagged(&records[..2], FailOn::Inconclusive).len();
+        assert_eq!((flags(&records), uncompared(&[&records[0]], &records).len()), (0, 0));
+        // It died before the rounds, and another was visited between the others.
+        records[1].rounds.as_mut().unwrap().hub = "limit/traffic-copy".to_owned();
+        assert_eq!(flagged(&records[..2], FailOn::Inconclusive), [&records[1]]);
+        records[2].status = Status::Crashed;
+        let told = |records: &[Record]| {
+            let own: Vec<&Record> = records[..2].iter().collect();
+            let lost = uncompared(&own, records);
+            let all = lost.iter().all(|lost| std::ptr::eq(lost.row, &records[1]));
+            lost.iter().filter(|_| all).map(|lost| (lost.why.clone(), lost.is_mended)).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&records), [("`peer/fast` is crashed".to_owned(), false)]);
+        records[2].status = Status::Wrong;
+        assert_eq!(told(&records), [("`peer/fast` is wrong".to_owned(), true)]);
+        // One that is visited because no other is left is not what was asked for.
+        records[0].rounds.as_mut().unwrap().hub = "mine/other".to_owned();
+        assert_eq!(word(&records[0]), None);
+        // Rows that nobody asked about are beside the others, whatever they were measured beside.
+        records[0].against = None;
+        assert_eq!(flagged(&records[..2], FailOn::Inconclusive), [&records[1]]);
+    }
+
+    #[test]
+    fn of_a_provider_the_fastest_is_held_against_the_other_s() {
+        let mut records = rows(&[0.0, 0.5, 0.5]);
+        for (record, (name, nanoseconds)) in
+            records.iter_mut().zip([("a", 100.0), ("b", 150.0), ("c", 150.0)])
+        {
+            record.implementation = format!("mine/{name}");
+            record.against = Some("peer".to_owned());
+            record.samples = vec![crate::record::Sample { set: 0, visit: 0, batch: 1, nanoseconds }];
+        }
+        assert_eq!(compared(&records), [&records[0]]);
+        assert_eq!(flagged(&records, FailOn::Slower(0.0)), [&records[0]; 0]);
+        records[2].case = "add/f32/rows=2,cols=1".to_owned();
+        assert_eq!(flagged(&records, FailOn::Slower(0.0)), [&records[2]], "the fastest of its case");
+        records[1].against = Some("peer/fast".to_owned());
+        assert_eq!(flagged(&records, FailOn::Slower(0.0)).len(), 2, "a row that is named stands for itself");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A short name for the mathematics of a case, which changes when that does.
 //!
 //! Records of one case id can be compared as long as it means the same. The name is a hash of what the operation says of
-//! a small case: its tensors, and the expected values with their bounds on two families of inputs; and of the declaration,
-//! where a runner made it.
+//! a small case: its tensors, and on two families of inputs the expected values with their bounds, or the example of outputs
+//! that have the property where that is all there is; and of the declaration, where a runner made it.
 
 use crate::case::Case;
 use crate::fill::Fill;
@@ -28,8 +28,12 @@ pub fn definition(case: &Case) -> String {
     }
     let mut hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| step(hash, u64::from(byte)));
     for fill in [Fill::Uniform, Fill::Planted] {
-        for bits in Instance::new(&small, fill, 1).expected_bits() {
-            hash = step(hash, bits);
+        let instance = Instance::new(&small, fill, 1);
+        hash = instance.expected_bits().fold(hash, step);
+        if let Judged::Property(_) = small.judged() {
+            // To as many bits as machines compute alike.
+            let example = instance.honest().iter().flatten();
+            hash = example.map(|y| u64::from((*y as f32).to_bits())).fold(hash, step);
         }
     }
     format!("{hash:016x}")
@@ -42,9 +46,28 @@ fn step(hash: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::{Operation, Property};
+    use crate::ops::moe_route;
 
     fn of(id: &str) -> String {
         definition(&id.parse().unwrap())
+    }
+
+    #[test]
+    fn it_is_that_of_what_a_property_is_held_for() {
+        let Judged::Property(right) = moe_route::OPERATION.judged else { panic!("judged by a property") };
+        let other = Judged::Property(Property {
+            example: |problem| {
+                let Judged::Property(right) = moe_route::OPERATION.judged else { return Vec::new() };
+                let halved = |output: Vec<f64>| output.into_iter().map(|y| y / 2.0).collect();
+                (right.example)(problem).into_iter().map(halved).collect()
+            },
+            ..right
+        });
+        let other: &Operation = Box::leak(Box::new(Operation { judged: other, ..moe_route::OPERATION }));
+        let case: Case = "moe-route/f32/rows=4,experts=8,top=2".parse().unwrap();
+        assert_eq!(definition(&case), definition(&case.clone()));
+        assert_ne!(definition(&case), definition(&Case { operation: other, ..case.clone() }));
     }
 
     #[test]

@@ -8,13 +8,18 @@ pub fn is_limit(implementation: &str) -> bool {
     implementation.split('/').next() == Some(LIMIT)
 }
 
+/// Whether `name` is an implementation, a glob of some, or the provider of this one.
+pub fn names(name: &str, implementation: &str) -> bool {
+    matches(name, implementation) || implementation.split('/').next() == Some(name)
+}
+
 /// Whether a text has the form `provider/name`, or `provider/name:tile=8:unroll=2` for one with parameters.
 ///
-/// A provider is in kebab-case; a name stands as its author wrote it.
+/// Both stand as their author wrote them, a provider as its file is called.
 pub fn is_implementation(text: &str) -> bool {
     let Some((provider, rest)) = text.split_once('/') else { return false };
     let mut parts = rest.split(':');
-    is_kebab(provider) && parts.next().is_some_and(is_written) && parts.all(is_parameter)
+    is_provider(provider) && parts.next().is_some_and(is_written) && parts.all(is_parameter)
 }
 
 /// Whether a text has the form `tile=8`, of a parameter that an implementation is measured with.
@@ -26,6 +31,16 @@ pub fn is_parameter(text: &str) -> bool {
 pub fn is_written(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+}
+
+/// Whether a text can stand before the slash of a row's name: a written one that hides nowhere.
+pub fn is_provider(text: &str) -> bool {
+    is_written(text) && !text.starts_with('.')
+}
+
+/// Whether a text can be the name of an operation, behind which a dot begins the name of a variant.
+pub fn is_operation(text: &str) -> bool {
+    is_written(text) && !text.contains('.')
 }
 
 /// Whether a text is a name: lowercase letters, digits and `-`, 1 to 64 of them.
@@ -54,12 +69,13 @@ mod tests {
 
     #[test]
     fn names_of_implementations() {
-        for name in ["cpu/plain", "mine/my_kernel.v2", "mine/Tiled:tile=8", "mine/tiled:tile=8:order=ijk"] {
+        for name in ["cpu/plain", "mine/my_kernel.v2", "mine/Tiled:tile=8", "My_kernels.v2/x"] {
             assert!(is_implementation(name), "{name}");
         }
         for name in [
             "plain",
-            "Cpu/plain",
+            ".mine/plain",
+            "my kernels/plain",
             "a/b/c",
             "mine/",
             "mine/a b",

@@ -12,7 +12,7 @@ pub use judged::{Elements, Expected, Judged, Mutant, Problem, Property, Reach, W
 use crate::case::{Case, number};
 use crate::condition::{Condition, Sizes};
 use crate::fill::{Fill, Filling};
-use crate::names::is_kebab;
+use crate::names::{is_kebab, is_operation};
 use crate::philox::Draws;
 use crate::precision::Precision;
 use crate::tensor::{Role, Tensor};
@@ -204,11 +204,13 @@ impl Operation {
             .chain(self.params.iter().map(|param| param.name))
             .collect();
         let is_new = |(index, name): (usize, &&str)| is_kebab(name) && !names[..index].contains(name);
-        if !self.names().all(is_kebab) {
-            return Err("a name is lowercase letters, digits and `-`".to_owned());
+        if !self.names().all(is_operation) {
+            return Err("a name is letters, digits, `-` and `_`".to_owned());
         }
-        let is_taken = |name: &str| known.clone().any(|known| known.names().any(|own| own == name));
-        if let Some(name) = self.names().find(|name| is_taken(name)) {
+        // Names that differ by how they are written alone would be taken for each other.
+        let read = |name: &str| name.to_ascii_lowercase().replace('_', "-");
+        let taken = |name: &str| known.clone().flat_map(Operation::names).find(|own| read(own) == read(name));
+        if let Some(name) = self.names().find_map(taken) {
             return Err(format!("there is one of the name `{name}` already; choose another"));
         }
         if self.axes.is_empty() || !names.iter().enumerate().all(is_new) {

@@ -1,6 +1,6 @@
 //! Policy: by how much a row may become slower or larger before a merge waits for somebody, and who has said yes to more.
 
-use crate::decision::{FailOn, flagged, hub_of, percent};
+use crate::decision::{FailOn, compared, flagged, hub_of, percent};
 use crate::names::{is_limit, matches};
 use crate::record::{Record, Status};
 
@@ -74,21 +74,23 @@ impl Policy {
     /// what must exist is looked for where all there is was asked for, `is_whole`.
     pub fn judge(&self, own: &[&Record], all: &[&Record], today: &str, is_whole: bool) -> Vec<Finding> {
         let mut findings = Vec::new();
+        let compared = compared(own.iter().copied());
         for rule in &self.rules {
             let meant: Vec<&Record> =
-                own.iter().copied().filter(|record| is_among(&rule.cases, &record.case)).collect();
+                compared.iter().copied().filter(|record| is_among(&rule.cases, &record.case)).collect();
             if let Some(share) = rule.slower {
                 let what = FailOn::Slower(share);
                 let slower = flagged(meant.iter().copied(), what);
-                findings
-                    .extend(slower.into_iter().map(|row| self.finding(rule, row, what.to_string(), today)));
+                findings.extend(
+                    slower.into_iter().map(|row| self.excuse(row, what.to_string(), rule.blocks, today)),
+                );
             }
             if let Some(share) = rule.memory {
                 let larger = meant.iter().filter_map(|row| Some((row, growth(row, all)?)));
                 findings.extend(larger.filter(|(_, growth)| *growth > share).map(|(row, growth)| {
                     let what =
                         format!("takes {:.1} % more memory, more than {} %", 100.0 * growth, percent(share));
-                    self.finding(rule, row, what, today)
+                    self.excuse(row, what, rule.blocks, today)
                 }));
             }
         }
@@ -105,12 +107,19 @@ impl Policy {
         findings
     }
 
-    /// A broken rule, with the waiver that excuses it or no longer does.
-    fn finding(&self, rule: &Rule, row: &Record, what: String, today: &str) -> Finding {
+    /// A row that has no time any more: no rule has to say that it is to have one.
+    pub fn withdrawn(&self, row: &Record, today: &str) -> Finding {
+        let blocks = self.rules.iter().any(|rule| rule.blocks && is_among(&rule.cases, &row.case));
+        let what = format!("has no time any more, it is {}: {}", row.status, row.why);
+        self.excuse(row, what, blocks, today)
+    }
+
+    /// What is wrong with a row, with the waiver that excuses it or no longer does.
+    fn excuse(&self, row: &Record, what: String, blocks: bool, today: &str) -> Finding {
         let own = self.waivers.iter().filter(|waiver| is_among(&waiver.cases, &row.case));
         let waiver = own.max_by(|one, other| one.expires.cmp(&other.expires));
         let (said, fails) = match waiver {
-            _ if rule.blocks => ("; that is not to be waived".to_owned(), true),
+            _ if blocks => ("; that is not to be waived".to_owned(), true),
             None => ("; mend it, or explain it by a waiver in roofline.toml".to_owned(), true),
             Some(Waiver { author, expires, .. }) if expires.as_str() < today => {
                 (format!("; the waiver of {author} expired on {expires}"), true)

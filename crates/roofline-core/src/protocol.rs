@@ -301,6 +301,9 @@ pub struct Visited {
     /// What copying a fresh output took beside that, on average over samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copy_nanoseconds: Option<f64>,
+    /// What asking for a launch takes the host, where a device computes and is not waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_nanoseconds: Option<f64>,
     /// The implementation left the rounding or flush-to-zero mode changed.
     #[serde(default)]
     pub float_mode_changed: bool,

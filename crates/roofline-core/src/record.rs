@@ -34,6 +34,10 @@ pub struct Record {
     /// Its place among the rows that its run planned, from 0; probes have none, nor records of before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<u32>,
+    /// What the run was asked to compare it with: an implementation, a glob, or a provider, whose fastest is meant. Records of
+    /// before do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
     pub work: Work,
     pub gate: Gate,
     /// Every sample, in the order taken; empty when the row has no time.
@@ -194,6 +198,9 @@ pub struct Rounds {
 pub struct Before {
     pub to_hub: Vec<f64>,
     pub alpha: f64,
+    /// What they took; records of before do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent: Option<Seconds>,
 }
 
 fn usual_delta() -> f64 {

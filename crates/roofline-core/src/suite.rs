@@ -382,7 +382,7 @@ fn unknown_key(key: &str, span: Range<usize>, known: &[&str]) -> SuiteError {
 fn expected(what: &str, entry: Entry) -> SuiteError {
     SuiteError {
         why: format!("expected {what}"),
-        hint: "see docs/format.md".to_owned(),
+        hint: "`roofline new suite NAME` writes one to look at".to_owned(),
         span: Some(entry.span()),
     }
 }
@@ -483,11 +483,11 @@ axes = { "zip(m,n,k)" = 8 }
             ("rows = 64, ", "", "lacks the axis `rows`", "rows", 9),
             ("\"1,31\"", "\"9:1:*2\"", "downwards", "64:4096", 9),
             ("\"i8\"", "\"fp8-e4m3\"", "not defined", "bf16", 14),
-            ("[1, 2]", "[0]", "number of threads", "format.md", 10),
+            ("[1, 2]", "[0]", "number of threads", "roofline new suite", 10),
             ("eps = [1e-5, 0]", "esp = 0", "no parameter `esp`", "`eps`", 22),
             ("[1e-5, 0]", "[-1.5]", "not a value of `eps`", "from 0 to 1", 22),
             ("norms = 2", "nroms = 2", "no case is of the group `nroms`", "`group`", 4),
-            ("norms = 2", "norms = \"many\"", "whole number", "format.md", 4),
+            ("norms = 2", "norms = \"many\"", "whole number", "roofline new suite", 4),
         ] {
             assert!(GOOD.contains(from), "{from}");
             let text = GOOD.replacen(from, to, 1);

@@ -198,7 +198,9 @@ impl Target {
         let is_all = |count: usize| is_whole && count > 0 && count == pairs.len();
         let (is_missed, is_met) = match self.over {
             Over::Any => (is_all(stands(Standing::Missed)), stands(Standing::Met) > 0),
-            Over::Each | Over::Mean => (stands(Standing::Missed) > 0, is_all(stands(Standing::Met))),
+            Over::Each => (stands(Standing::Missed) > 0, is_all(stands(Standing::Met))),
+            // The mean of a part is not that of all.
+            Over::Mean => (is_all(stands(Standing::Missed)), is_all(stands(Standing::Met))),
         };
         let standing = match (is_missed, is_met) {
             (true, _) => Standing::Missed,
@@ -234,6 +236,7 @@ impl Target {
             Metric::Speed => one.lead_over(other)?,
             Metric::Memory => {
                 let [own, other] = [one, other].map(|row| row.evidence.peak_memory.map(|peak| peak.0 as f64));
+                // One reading each: it stands as it is, and reports say so.
                 Lead { values: vec![(own? / other?.max(1.0)).ln(); FEWEST_SETS], alpha: ALPHA }
             }
         };
@@ -355,6 +358,11 @@ mod tests {
         assert_eq!((of("each").standing, of("each").cases), (Standing::Missed, 2));
         assert_eq!(of("each").found.unwrap().rows.unwrap().0, "add/a@cpu/plain");
         assert_eq!((of("mean").standing, of("mean").found.unwrap().rows), (Standing::Met, None));
+        let mut part = [case("add/a", 1.0), case("add/b", 1.0)].concat();
+        let mean = target("against = 'torch'\nat-least = 0.9\nover = 'mean'");
+        assert_eq!(mean.reach(&part).standing, Standing::Missed);
+        part.pop();
+        assert_eq!(mean.reach(&part).standing, Standing::Undecided, "one case lacks a side");
     }
 
     #[test]

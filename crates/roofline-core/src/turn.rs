@@ -172,13 +172,17 @@ pub struct Clocked {
     pub claimed: f64,
     #[serde(default)]
     pub computed: f64,
-    /// What passed in no sample by the conductor's clock, and by the CPU clock of the process.
+    /// What passed in no sample by the conductor's clock, and by the CPU clock of the process: of its busiest thread, where
+    /// it may have several.
     pub wall: f64,
     pub cpu: f64,
-    /// What of the visit the runner waited for a core, in samples or not, and what it or the conductor did.
+    /// What of the visit that thread waited for a core, in samples or not, and what any of them or the conductor did.
     #[serde(default)]
     pub delayed: f64,
     pub waited: f64,
+    /// CPU time of all its other threads, as a share of what passed; of visits to one thread it is not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others: Option<f64>,
 }
 
 /// Launches of a watched visit that could have been told apart, and those that were seen to write the output.
@@ -206,7 +210,15 @@ mod tests {
 
     #[test]
     fn visits_beside_rows_add_up_by_their_shape() {
-        let visit = Clocked { claimed: 1.0, computed: 1.0, wall: 0.0, cpu: 0.0, delayed: 0.0, waited: 0.0 };
+        let visit = Clocked {
+            claimed: 1.0,
+            computed: 1.0,
+            wall: 0.0,
+            cpu: 0.0,
+            delayed: 0.0,
+            waited: 0.0,
+            others: None,
+        };
         let mut all = Account::default();
         for shape in [(0, 1, 1), (4, 9, 2), (0, 1, 1)] {
             let mut set = Account::default();

@@ -15,14 +15,14 @@ pub fn unary<'a, T: Datum>(mut args: Args<'a>, kernel: Unary<T>) -> Result<Launc
     Ok(Launch::new(move |cpu| kernel(cpu, &x, &mut y, shape)))
 }
 
-/// y from x, one matrix \[length, inner\] of x\[outer, length, inner\] after the other, by a kernel of columns.
-pub fn middle<'a, T: Datum>(mut args: Args<'a>, kernel: Unary<T>) -> Result<Launch<'a>, Mismatch> {
-    let (x, mut y, outer) = (args.take("x")?, args.take_out::<T>("y")?, args.axis("outer")?);
-    let shape = Rows { rows: args.axis("length")?, cols: args.axis("inner")? };
-    Ok(Launch::new(move |cpu| {
-        let of_each = (y.len() / outer.max(1)).max(1);
-        x.chunks(shape.len().max(1)).zip(y.chunks_mut(of_each)).for_each(|(x, y)| kernel(cpu, x, y, shape));
-    }))
+/// y from x\[outer, length, inner\].
+pub type Middle<T> = fn(&Cpu, &[T], &mut [T], [usize; 3]);
+
+/// y from x\[outer, length, inner\].
+pub fn middle<'a, T: Datum>(mut args: Args<'a>, kernel: Middle<T>) -> Result<Launch<'a>, Mismatch> {
+    let (x, mut y) = (args.take("x")?, args.take_out("y")?);
+    let shape = [args.axis("outer")?, args.axis("length")?, args.axis("inner")?];
+    Ok(Launch::new(move |cpu| kernel(cpu, &x, &mut y, shape)))
 }
 
 /// y from x and the parameter of this name.

@@ -143,6 +143,38 @@ impl Implementation {
     }
 }
 
+/// The rungs of a ladder's first form, for another form: weights that may be packed beforehand need not be.
+pub(crate) const fn rungs<const N: usize>(
+    ladder: &'static [Implementation],
+    form: &'static str,
+) -> [Implementation; N] {
+    let mut rungs = [ladder[0].form(form); N];
+    let mut rung = 1;
+    while rung < N {
+        rungs[rung] = ladder[rung].form(form);
+        rung += 1;
+    }
+    rungs
+}
+
+/// How many rungs the first form of a ladder has: they stand before those of the others.
+pub(crate) const fn height(ladder: &'static [Implementation]) -> usize {
+    let first = ladder[0].operation.as_bytes();
+    let mut rung = 0;
+    while rung < ladder.len() && is_same(ladder[rung].operation.as_bytes(), first) {
+        rung += 1;
+    }
+    rung
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
 /// The row of an operation and an implementation.
 ///
 /// ```
@@ -171,6 +203,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::calibrate::LADDER,
     crate::cat::LADDER,
     crate::conv2d::LADDER,
+    crate::conv2d::FIXED,
     crate::coo_to_csr::LADDER,
     crate::coo_to_csr_values::LADDER,
     crate::copy::LADDER,
@@ -198,6 +231,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::grouped_matmul::LADDER,
     crate::kv_append::LADDER,
     crate::int8_matmul::LADDER,
+    crate::int8_matmul::FIXED,
     crate::gru::LADDER,
     crate::layer_norm::LADDER,
     crate::layer_norm_gelu::LADDER,
@@ -218,9 +252,13 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::permute::LADDER,
     crate::pow_scalar::LADDER,
     crate::q8_matmul::LADDER,
+    crate::q8_matmul::FIXED,
     crate::q4_matmul::LADDER,
+    crate::q4_matmul::FIXED,
     crate::q4k_matmul::LADDER,
+    crate::q4k_matmul::FIXED,
     crate::w4_matmul::LADDER,
+    crate::w4_matmul::FIXED,
     crate::qk_norm::LADDER,
     crate::quantize::LADDER,
     crate::quantize_fp8::LADDER,

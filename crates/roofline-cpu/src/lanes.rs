@@ -98,6 +98,10 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn less(self, a: Self::F, b: Self::F) -> Self::M;
     /// `a` where the answer is yes, else `b`.
     fn select(self, which: Self::M, a: Self::F, b: Self::F) -> Self::F;
+    /// Lanes of the two by turns: a₀, b₀, a₁, b₁ and so on, in two vectors.
+    fn interleave(self, a: Self::F, b: Self::F) -> [Self::F; 2];
+    /// Each pair of neighbours exchanged.
+    fn swap_pairs(self, v: Self::F) -> Self::F;
     /// Whether all answers are yes.
     fn all(self, which: Self::M) -> bool;
     /// The code of each number.
@@ -130,6 +134,10 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn add_i32(self, a: Self::I, b: Self::I) -> Self::I;
     /// a - b, wrapping.
     fn sub_i32(self, a: Self::I, b: Self::I) -> Self::I;
+    /// a · b of numbers without a sign, 64 bits wide: the lower 32 of each lane, and the upper 32.
+    fn mul_wide(self, a: Self::I, b: Self::I) -> [Self::I; 2];
+    /// Whether a < b, of numbers without a sign.
+    fn below(self, a: Self::I, b: Self::I) -> Self::M;
     /// Bits that both have.
     fn and_i32(self, a: Self::I, b: Self::I) -> Self::I;
     /// Bits that either has.
@@ -144,10 +152,20 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn load_i32(self, x: &[i32]) -> Self::I;
     /// Writes one vector.
     fn store_i32(self, v: Self::I, y: &mut [i32]);
+    /// Reads one vector of codes, zeros above them.
+    fn load_u16(self, x: &[u16]) -> Self::I;
+    /// Writes the lower halves of a vector whose upper ones are zero.
+    fn store_u16(self, v: Self::I, y: &mut [u16]);
     /// Reads `2 * LANES` numbers, widened to two i16 a lane.
     fn load_pairs(self, x: &[i8]) -> Self::I;
     /// Reads `LANES` numbers of each of two rows: a lane holds one of the first and, as its upper i16, one of the second.
     fn load_pairs_of(self, first: &[i8], second: &[i8]) -> Self::I;
+    /// Reads `LANES` numbers, each widened to a lane.
+    fn load_i8(self, x: &[i8]) -> Self::I;
+    /// Writes the lowest eight bits of each lane.
+    fn store_i8(self, v: Self::I, y: &mut [i8]);
+    /// Of sixteen numbers in the first lanes of two vectors, those at the places that the lowest four bits of each lane say.
+    fn look_up(self, numbers: [Self::F; 2], places: Self::I) -> Self::F;
     /// The sum of all lanes, wrapping.
     fn sum_i32(self, v: Self::I) -> i32;
     /// acc + a.0 · b.0 + a.1 · b.1 in each lane, where a lane of `a` and `b`
@@ -185,6 +203,13 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn store_partial_i32(self, v: Self::I, y: &mut [i32]) {
         let mut whole = [0; MAX_LANES];
         self.store_i32(v, &mut whole);
+        y.copy_from_slice(&whole[..y.len()]);
+    }
+    /// Writes the lowest eight bits of the first `y.len() <= LANES` lanes.
+    #[inline(always)]
+    fn store_partial_i8(self, v: Self::I, y: &mut [i8]) {
+        let mut whole = [0; MAX_LANES];
+        self.store_i8(v, &mut whole);
         y.copy_from_slice(&whole[..y.len()]);
     }
     /// Reads `x.len() <= LANES` elements, zero in the lanes beyond them.

@@ -40,7 +40,7 @@ const ROUNDER: f32 = 12_582_912.0;
 
 /// |x|
 #[inline(always)]
-fn magnitude<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub(crate) fn magnitude<L: Lanes>(lanes: L, x: L::F) -> L::F {
     lanes.of_bits(lanes.and_i32(lanes.to_bits(x), lanes.splat_i32(i32::MAX)))
 }
 

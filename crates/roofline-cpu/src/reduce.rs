@@ -58,6 +58,21 @@ pub(crate) fn columns<T: Scalar>(x: &[T], y: &mut [T], shape: Rows, f: impl Fn(L
     }
 }
 
+/// y\[i, k\] = f(elements \[i, .., k\] of x).
+#[track_caller]
+pub(crate) fn middle<T: Scalar>(
+    x: &[T],
+    y: &mut [T],
+    shape @ [outer, length, inner]: [usize; 3],
+    f: impl Fn(Line<'_, T>) -> T::Wide,
+) {
+    assert!([x.len(), y.len()] == [outer * length * inner, outer * inner], "lengths for {shape:?}");
+    let matrix = Rows { rows: length, cols: inner };
+    for (i, y) in y.chunks_mut(inner.max(1)).enumerate() {
+        columns(&x[i * matrix.len()..][..matrix.len()], y, matrix, &f);
+    }
+}
+
 /// y\[0\] = f(x).
 #[track_caller]
 pub(crate) fn all<T: Scalar>(x: &[T], y: &mut [T], shape: Rows, f: impl Fn(Line<'_, T>) -> T::Wide) {

@@ -5,8 +5,8 @@
 
 use crate::catalog::{Implementation, Kernel};
 use crate::lanes::{Lanes, MAX_LANES};
+use crate::reduce::pairwise;
 use crate::scalar::InLanes;
-use crate::scratch::Scratch;
 use crate::{Cpu, Element, Isa, Pool, Rows, Scalar, Vectorize, stream};
 use std::ops::Range;
 
@@ -28,9 +28,9 @@ const PARTS: usize = 4;
 /// Elements that are worth handing to another thread.
 pub(crate) const PIECE: usize = 1 << 13;
 
-/// A number of `N` rows. `of` must be `#[inline(always)]`, as [`Vectorize::run`].
-pub(crate) trait Number<const N: usize>: Copy + Sync {
-    fn of<L: Lanes, T: Element>(self, lanes: L, rows: [&[T]; N]) -> f32;
+/// `M` numbers of `N` rows. `of` must be `#[inline(always)]`, as [`Vectorize::run`].
+pub(crate) trait Number<const N: usize, const M: usize = 1>: Copy + Sync {
+    fn of<L: Lanes, T: Element>(self, lanes: L, rows: [&[T]; N]) -> [f32; M];
 }
 
 /// A row made of another, as long. `write` must be `#[inline(always)]`, as [`Vectorize::run`].
@@ -88,7 +88,8 @@ impl<T: Element, N: Number<1>> Vectorize for Numbers<'_, T, N> {
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
         for (row, y) in self.y.iter_mut().enumerate() {
-            *y = T::narrow(self.number.of(lanes, [&self.x[row * self.cols..][..self.cols]]));
+            let [number] = self.number.of(lanes, [&self.x[row * self.cols..][..self.cols]]);
+            *y = T::narrow(number);
         }
     }
 }
@@ -96,26 +97,26 @@ impl<T: Element, N: Number<1>> Vectorize for Numbers<'_, T, N> {
 /// As many blocks whatever the number of threads: a number of all has the same bits on any.
 pub(crate) const BLOCKS: usize = 64;
 
-/// The number of each of the blocks of x, by the threads of a pool; `None` where the type has no lanes.
-pub(crate) fn blocks<T: Scalar, const N: usize>(
+/// The numbers of each of the blocks of x, by the threads of a pool; `None` where the type has no lanes.
+pub(crate) fn blocks<T: Scalar, const N: usize, const M: usize>(
     pool: &Pool,
     cpu: &Cpu,
     x: [&[T]; N],
-    number: impl Number<N>,
-) -> Option<[f32; BLOCKS]> {
-    let mut y = [0.0; BLOCKS];
+    number: impl Number<N, M>,
+) -> Option<[[f32; M]; BLOCKS]> {
+    let mut y = [[0.0; M]; BLOCKS];
     T::in_lanes(Blocks { pool, isa: cpu.isa, x, y: &mut y, number }).then_some(y)
 }
 
-struct Blocks<'a, T, F, const N: usize> {
+struct Blocks<'a, T, F, const N: usize, const M: usize> {
     pool: &'a Pool,
     isa: Isa,
     x: [&'a [T]; N],
-    y: &'a mut [f32; BLOCKS],
+    y: &'a mut [[f32; M]; BLOCKS],
     number: F,
 }
 
-impl<T: Scalar, F: Number<N>, const N: usize> InLanes<T> for Blocks<'_, T, F, N> {
+impl<T: Scalar, F: Number<N, M>, const N: usize, const M: usize> InLanes<T> for Blocks<'_, T, F, N, M> {
     fn run(self)
     where
         T: Element,
@@ -126,99 +127,46 @@ impl<T: Scalar, F: Number<N>, const N: usize> InLanes<T> for Blocks<'_, T, F, N>
         pool.run_pieces(y, 1, PIECE.div_ceil(length), |first, y| {
             for (block, y) in (first..).zip(y) {
                 let places = all.min(block * length)..all.min((block + 1) * length);
-                *y = isa.run(OfBlock { x: x.map(|x| &x[places.clone()]), number });
+                isa.run(OfBlock { x: x.map(|x| &x[places.clone()]), y, number });
             }
         });
     }
 }
 
-struct OfBlock<'a, T, F, const N: usize> {
+struct OfBlock<'a, T, F, const N: usize, const M: usize> {
     x: [&'a [T]; N],
+    y: &'a mut [f32; M],
     number: F,
 }
 
-impl<T: Element, F: Number<N>, const N: usize> Vectorize for OfBlock<'_, T, F, N> {
-    type Output = f32;
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> f32 {
-        self.number.of(lanes, self.x)
-    }
-}
-
-/// Columns whose sums stay in the nearest cache.
-const NEAR: usize = 2048;
-
-/// y\[j\] = the sum of column j of x over `divisor`, by the threads of a pool; false, and nothing done, where the type has
-/// no lanes. Rows are read as they lie in memory.
-#[track_caller]
-pub(crate) fn sum_columns<T: Scalar>(
-    pool: &Pool,
-    cpu: &Cpu,
-    x: &[T],
-    y: &mut [T],
-    shape: Rows,
-    divisor: f32,
-) -> bool {
-    assert!([x.len(), y.len()] == [shape.len(), shape.cols], "lengths for {shape:?}");
-    T::in_lanes(SumColumns { pool, isa: cpu.isa, x, y, shape, divisor })
-}
-
-struct SumColumns<'a, T> {
-    pool: &'a Pool,
-    isa: Isa,
-    x: &'a [T],
-    y: &'a mut [T],
-    shape: Rows,
-    divisor: f32,
-}
-
-impl<T: Scalar> InLanes<T> for SumColumns<'_, T> {
-    fn run(self)
-    where
-        T: Element,
-    {
-        let SumColumns { pool, isa, x, y, shape: Rows { rows, cols }, divisor } = self;
-        let least = (PIECE / rows.max(1)).max(stream::line::<T>());
-        pool.run_pieces(y, stream::line::<T>(), least, |first, y| {
-            for (chunk, y) in y.chunks_mut(NEAR).enumerate() {
-                isa.run(Columns { x, y, from: first + chunk * NEAR, cols, divisor });
-            }
-        });
-    }
-}
-
-struct Columns<'a, T> {
-    x: &'a [T],
-    y: &'a mut [T],
-    /// The column of the first of them.
-    from: usize,
-    cols: usize,
-    divisor: f32,
-}
-
-impl<T: Element> Vectorize for Columns<'_, T> {
+impl<T: Element, F: Number<N, M>, const N: usize, const M: usize> Vectorize for OfBlock<'_, T, F, N, M> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Columns { x, y, from, cols, divisor } = self;
-        let mut sums = Scratch::<f32>::take(y.len());
-        sums.fill(0.0);
-        for row in x.chunks_exact(cols) {
-            let row = &row[from..][..y.len()];
-            let mut row = row.chunks_exact(L::LANES);
-            let mut sums = sums.chunks_exact_mut(L::LANES);
-            for (x, sum) in (&mut row).zip(&mut sums) {
-                lanes.store_f32(lanes.add(lanes.load_f32(sum), T::load(lanes, x)), sum);
-            }
-            for (x, sum) in row.remainder().iter().zip(sums.into_remainder()) {
-                *sum += x.wide();
-            }
-        }
-        for (sum, y) in sums.iter().zip(y) {
-            *y = T::narrow(sum / divisor);
-        }
+        *self.y = self.number.of(lanes, self.x);
+    }
+}
+
+/// The sum over all blocks of what terms add up to in each, that of each half first; `None` where the type has no lanes.
+pub(crate) fn total<T: Scalar, const N: usize>(
+    pool: &Pool,
+    cpu: &Cpu,
+    x: [&[T]; N],
+    terms: impl Terms<N, 1>,
+) -> Option<f32> {
+    let sums = blocks(pool, cpu, x, Summed(terms))?;
+    Some(pairwise(0..BLOCKS, &|block| sums[block][0]))
+}
+
+/// What terms add up to.
+#[derive(Clone, Copy)]
+pub(crate) struct Summed<S>(pub(crate) S);
+
+impl<S: Terms<N, 1>, const N: usize> Number<N> for Summed<S> {
+    #[inline(always)]
+    fn of<L: Lanes, T: Element>(self, lanes: L, rows: [&[T]; N]) -> [f32; 1] {
+        sums(lanes, rows, self.0)
     }
 }
 
@@ -285,7 +233,7 @@ impl<T: Element, F: Line<T>> Vectorize for Written<'_, T, F> {
 
 /// `M` sums, each with one more term, of the elements of `N` rows at one place. `add` must be `#[inline(always)]`, as [`Vectorize::run`]; a closure would
 /// leave the function that has the vector features, and so passes are loops.
-pub(crate) trait Terms<const N: usize, const M: usize>: Copy {
+pub(crate) trait Terms<const N: usize, const M: usize>: Copy + Sync {
     fn add<L: Lanes>(self, lanes: L, sums: [L::F; M], x: [L::F; N]) -> [L::F; M];
 }
 

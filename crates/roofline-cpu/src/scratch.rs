@@ -26,6 +26,10 @@ unsafe impl Plain for i32 {}
 unsafe impl Plain for u16 {}
 // SAFETY: a plain number.
 unsafe impl Plain for i8 {}
+// SAFETY: a plain number.
+unsafe impl Plain for u8 {}
+// SAFETY: a u8 in all but name.
+unsafe impl Plain for crate::Fp8E5m2 {}
 // SAFETY: a u8 in all but name.
 unsafe impl Plain for crate::Fp8E4m3 {}
 // SAFETY: a u16 in all but name.

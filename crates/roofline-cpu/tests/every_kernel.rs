@@ -3,7 +3,8 @@
 //! contents of its operation, and judges each element as the gate does. A new
 //! kernel is tested by being listed. `OPERATIONS=add,matmul.nn` in the environment
 //! leaves the others out. A shape meets one family in three, by turns, so that each
-//! meets many shapes; with `EVERY_CASE=1` it meets them all.
+//! meets many shapes, and what takes a reference long is left out; with `EVERY_CASE=1`
+//! all meet all.
 
 mod guarded;
 
@@ -22,7 +23,7 @@ use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Fp8E5m2, Isa, Pool};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// Around the lanes of every level, primes, and rows beyond a block.
+/// Around the lanes of every level, primes, rows beyond a block, and rows that are dealt to several threads.
 const ROWS: &[[u64; 2]] = &[
     [1, 1],
     [3, 7],
@@ -52,9 +53,11 @@ const ROWS: &[[u64; 2]] = &[
     [1000, 3],
     [1025, 2],
     [1, 40_001],
+    [9, 2049],
+    [67, 257],
 ];
 
-/// A dimension in the middle: each of the three as long as any.
+/// A dimension in the middle: each of the three as long as any; the last are dealt to several threads.
 const MIDDLE: &[[u64; 3]] = &[
     [1, 1, 1],
     [2, 3, 7],
@@ -72,6 +75,15 @@ const MIDDLE: &[[u64; 3]] = &[
     [1025, 2, 1],
     [1, 1025, 2],
     [2, 1, 1025],
+    [7, 33, 2],
+    [31, 7, 3],
+    [33, 129, 1],
+    [129, 2, 31],
+    [5, 15, 17],
+    [2, 63, 16],
+    [2, 17, 65],
+    [2, 67, 129],
+    [1, 9, 2049],
 ];
 
 /// Around the register tiles (4x16, 6x16, 14x32, 32x32), the depth of a block, a
@@ -98,7 +110,7 @@ const PRODUCTS: &[[u64; 3]] = &[
     [17, 1100, 9],
 ];
 
-/// For whatever has other axes: each takes as many as it has.
+/// For whatever has other axes: each takes as many as it has. The last are dealt to several threads.
 const OTHERS: &[[u64; 4]] = &[
     [1, 1, 1, 1],
     [2, 3, 7, 2],
@@ -111,6 +123,20 @@ const OTHERS: &[[u64; 4]] = &[
     [2, 1, 748, 1],
     [1, 3, 1000, 1],
     [1025, 1, 2, 1],
+    [7, 127, 3, 2],
+    [31, 3, 33, 1],
+    [33, 129, 1, 2],
+    [127, 2, 3, 1],
+    [748, 1, 3, 1],
+    [1000, 2, 1, 1],
+    [2, 748, 1, 1],
+    [1, 1000, 3, 1],
+    [3, 1025, 2, 1],
+    [1, 2, 1025, 1],
+    [2, 31, 15, 3],
+    [1, 31, 17, 2],
+    [2, 16, 65, 1],
+    [33, 9, 65, 1],
 ];
 
 /// Rows, columns, the length of a block and that of the sums, which few of them divide.
@@ -211,10 +237,17 @@ fn every_implementation_is_right_on_every_nasty_case() {
 
 /// Of the families of contents a shape meets one in so many. Odd, so that they alternate between the ends of memory.
 const PART: usize = 3;
+/// Operations of a case whose reference takes long, as where rows and columns of scores are both many.
+const LONG: u64 = 1 << 20;
+
+/// Whether nothing is left out.
+fn is_every_case() -> bool {
+    std::env::var_os("EVERY_CASE").is_some()
+}
 
 /// All rows of one operation and precision.
 fn judge(operation: &str, precision: &str, rows: &[(&Implementation, Kernel)], cpus: &[Cpu]) {
-    let part = if std::env::var_os("EVERY_CASE").is_some() { 1 } else { PART };
+    let part = if is_every_case() { 1 } else { PART };
     for (number, case) in cases(operation, precision).iter().enumerate() {
         let fills = case.operation.fills_of(case);
         let first = number % part.min(fills.len());
@@ -261,6 +294,7 @@ fn cases(operation: &str, precision: &str) -> Vec<Case> {
         }
     };
     let mut cases: Vec<Case> = sizes(&found.axis_names()).into_iter().map(near).collect();
+    cases.retain(|case| is_every_case() || (found.work)(case).flops() <= LONG);
     // Every third with parameters that are not the usual ones.
     for case in cases.iter_mut().skip(1).step_by(3) {
         case.params = found.params.iter().map(other).collect();

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use cudarc::driver::sys::CUdevice_attribute as Attribute;
 
@@ -150,8 +151,9 @@ impl Device {
         if !cubin.starts_with(MAGIC) {
             return Err(CudaError::Compiler { doing: "loading", reason: "this is no cubin".to_owned() });
         }
+        let began = Instant::now();
         let module = Arc::new(Module::load(&self.0.context, cubin)?);
-        let kernel = Arc::new(Kernel::new(Function::new(&module, entry)?, Origin::Given)?);
+        let kernel = Arc::new(Kernel::new(Function::new(&module, entry)?, Origin::Given, began)?);
         entry.clone_into(&mut self.0.last.lock().unwrap_or_else(PoisonError::into_inner));
         self.0
             .kernels
@@ -169,9 +171,10 @@ impl Device {
         if let Some(kernel) = kernels.get(&name) {
             return Ok(kernel.clone());
         }
+        let began = Instant::now();
         let compiled = compile(source, variant, &self.architecture(), &self.0.cache)?;
         let module = Arc::new(Module::load(&self.0.context, &compiled.cubin)?);
-        let kernel = Arc::new(Kernel::new(Function::new(&module, source.entry)?, compiled.origin)?);
+        let kernel = Arc::new(Kernel::new(Function::new(&module, source.entry)?, compiled.origin, began)?);
         kernels.insert(name, kernel.clone());
         Ok(kernel)
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use crate::compile::Origin;
 use crate::error::Result;
@@ -38,6 +39,8 @@ pub enum Argument {
     I32(i32),
     F32(f32),
     F64(f64),
+    /// A struct of three words.
+    Words([u64; 3]),
 }
 
 impl Argument {
@@ -45,6 +48,7 @@ impl Argument {
         match self {
             Argument::Address(_) | Argument::I64(_) | Argument::F64(_) => 8,
             Argument::I32(_) | Argument::F32(_) => 4,
+            Argument::Words(_) => 24,
         }
     }
 
@@ -55,6 +59,7 @@ impl Argument {
             Argument::I32(value) => std::ptr::from_ref(value).cast(),
             Argument::F32(value) => std::ptr::from_ref(value).cast(),
             Argument::F64(value) => std::ptr::from_ref(value).cast(),
+            Argument::Words(value) => std::ptr::from_ref(value).cast(),
         }
     }
 }
@@ -79,14 +84,21 @@ pub struct Kernel {
     function: Function,
     resources: Resources,
     origin: Origin,
+    /// What it took until it could be launched.
+    took: Duration,
     /// Of its first launch.
     geometry: OnceLock<Geometry>,
 }
 
 impl Kernel {
-    pub(crate) fn new(function: Function, origin: Origin) -> Result<Kernel> {
+    pub(crate) fn new(function: Function, origin: Origin, began: Instant) -> Result<Kernel> {
         let resources = function.resources()?;
-        Ok(Kernel { function, resources, origin, geometry: OnceLock::new() })
+        Ok(Kernel { function, resources, origin, took: began.elapsed(), geometry: OnceLock::new() })
+    }
+
+    /// What it took to compile it, or to take it from the cache, and to load it.
+    pub fn took(&self) -> Duration {
+        self.took
     }
 
     pub fn resources(&self) -> Resources {

@@ -69,4 +69,4 @@ pub use shape::{Product, Rows};
 pub use shared::{Access, SharedMemory};
 pub use slice::{DeviceSlice, DeviceSliceMut, DeviceVec};
 pub use stream::{Event, Graph, Stream};
-pub use sys::Plain;
+pub use sys::{CardState, Monitor, Plain};

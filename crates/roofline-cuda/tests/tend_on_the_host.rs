@@ -16,6 +16,7 @@ const SHIM: &str = "
 struct Index { int x, y, z; };
 static const Index blockIdx = {0, 0, 0}, threadIdx = {0, 0, 0}, gridDim = {1, 1, 1}, blockDim = {1, 1, 1};
 static inline void atomicAdd(unsigned long long *to, unsigned long long more) { *to += more; }
+static inline unsigned long long time_now() { static unsigned long long turns; return 100 * turns++ % 5000; }
 static inline void atomicMin(unsigned long long *to, unsigned long long other) { if (other < *to) *to = other; }
 ";
 
@@ -33,6 +34,7 @@ fn compiled(folder: &tempfile::TempDir) -> Option<Library> {
 type Spots = unsafe extern "C" fn(*mut u8, *const u64, *mut u64, i64, i64);
 type Repeat = unsafe extern "C" fn(*mut u8, u64, i64, i64);
 type Hash = unsafe extern "C" fn(*const u8, *mut u64, i64);
+type Sleep = unsafe extern "C" fn(i64);
 type Find = unsafe extern "C" fn(*const u8, *mut u64, u64, i64, i64);
 
 #[test]
@@ -53,6 +55,13 @@ fn kernels_of_the_owner_do_what_they_say() {
     let hash: Symbol<Hash> = unsafe { library.get(b"tend_hash") }.expect(there);
     // SAFETY: as above.
     let find: Symbol<Find> = unsafe { library.get(b"tend_find") }.expect(there);
+    // SAFETY: as above.
+    let sleep: Symbol<Sleep> = unsafe { library.get(b"tend_sleep") }.expect(there);
+    // By a clock that starts anew before it is over: the number of turns ends it.
+    for nanoseconds in [-1, 0, 1, 1_000, 1_000_000] {
+        // SAFETY: no memory.
+        unsafe { sleep(nanoseconds) };
+    }
     // Words, so that elements of every size lie well.
     let mut words = vec![0u64; 32];
     let memory = words.as_mut_ptr().cast::<u8>();

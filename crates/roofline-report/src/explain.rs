@@ -132,10 +132,10 @@ fn evidence(row: &Row) -> String {
     let mut facts = vec![match evidence.grade {
         _ if row.record.samples.is_empty() => "no times".to_owned(),
         Grade::Claimed if row.record.is_imported() => {
-            format!("{}: so its file says; nothing corroborates it", grade(evidence.grade))
+            format!("so its file says, and nothing else ({})", grade(evidence.grade))
         }
-        Grade::Claimed => format!("{}: by the runner's own clock alone", grade(evidence.grade)),
-        Grade::Corroborated => format!("{}: Roofline's own clock agrees", grade(evidence.grade)),
+        Grade::Claimed => format!("so its runner's own clock says alone ({})", grade(evidence.grade)),
+        Grade::Corroborated => format!("Roofline's own clock agrees ({})", grade(evidence.grade)),
     }];
     if let Some(wall) = evidence.wall_per_launch {
         facts.push(format!("{} a launch by Roofline's clock", seconds(wall)));

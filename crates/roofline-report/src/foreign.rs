@@ -76,6 +76,7 @@ pub(crate) fn record(source: &Source, format: &str, (case, implementation): (Str
         why: String::new(),
         reproduce: String::new(),
         place: None,
+        against: None,
         gate: Gate::default(),
         samples: Vec::new(),
         rounds: None,

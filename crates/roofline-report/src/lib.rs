@@ -61,6 +61,8 @@ pub struct Report<'a> {
     pub targets: &'a [Reached],
     /// What broke a rule of a policy, where it was held to one.
     pub findings: &'a [Finding],
+    /// What was said of its comparisons beside that, for whoever reads the report alone.
+    pub notices: &'a [String],
     /// Tables list rows that a runner does not offer, too, instead of counting them.
     pub all: bool,
 }
@@ -68,7 +70,7 @@ pub struct Report<'a> {
 impl<'a> Report<'a> {
     /// Records in the order of their run, and nothing more to say.
     pub fn new(run: Option<&'a Run>, records: &'a [Record]) -> Report<'a> {
-        Report { run, records, sort: Sort::default(), targets: &[], findings: &[], all: false }
+        Report { run, records, sort: Sort::default(), targets: &[], findings: &[], notices: &[], all: false }
     }
 }
 

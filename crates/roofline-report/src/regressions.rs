@@ -2,7 +2,7 @@
 
 use crate::Report;
 use crate::row::{Row, provider};
-use roofline_core::decision::{FailOn, flagged};
+use roofline_core::decision::{FailOn, flagged, withdrawn};
 use roofline_core::record::Record;
 use roofline_core::verdict::Word;
 
@@ -31,10 +31,19 @@ pub(crate) fn regressions<'a>(report: &Report<'a>) -> Vec<&'a Record> {
     let is_slower = |record: &&Record| {
         Row::new(record).against().is_some_and(|comparison| comparison.word == Word::Slower)
     };
+    let has_baseline = words.iter().any(has_baseline);
+    // What was, and is no more, is found where rows are held against what they were.
+    let fails = |what: FailOn| {
+        let own: Vec<&Record> = own.clone().collect();
+        let is_beside_itself =
+            (command == "ab" || has_baseline) && !matches!(what, FailOn::Policy | FailOn::Missed);
+        let withdrawn = if is_beside_itself { withdrawn(&own, report.records) } else { Vec::new() };
+        flagged(own, what).into_iter().chain(withdrawn).collect()
+    };
     match fail_on {
-        Some(what) => flagged(own, what),
-        None if command == "ab" => flagged(own, FailOn::Slower(0.0)),
-        None if is_bench && words.iter().any(has_baseline) => own.filter(is_slower).collect(),
+        Some(what) => fails(what),
+        None if command == "ab" => fails(FailOn::Slower(0.0)),
+        None if is_bench && has_baseline => own.filter(is_slower).collect(),
         None => Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ use crate::figures;
 use crate::grid::{First, Grid, Head, Line};
 use crate::text::{Colour, NONE, escape, plural};
 use crate::{Report, Style};
-use roofline_core::target::{Reached, Severity, Standing};
+use roofline_core::target::{Metric, Reached, Severity, Standing};
 
 pub(crate) const HEADS: [&str; 5] = ["target", "found", "wanted", "where", "standing"];
 
@@ -16,7 +16,11 @@ pub(crate) fn cells(reached: &Reached) -> [String; 5] {
         Severity::Fail => standing.name().to_owned(),
         Severity::Info => format!("{}, for information", standing.name()),
     };
-    [target.id.clone(), ratio, target.wants(), place(reached), standing].map(|cell| escape(&cell))
+    let place = match target.metric {
+        Metric::Memory if found.is_some() => format!("{}; one reading of each", place(reached)),
+        _ => place(reached),
+    };
+    [target.id.clone(), ratio, target.wants(), place, standing].map(|cell| escape(&cell))
 }
 
 /// The row that decides, and among how many.

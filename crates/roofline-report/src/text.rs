@@ -37,13 +37,40 @@ pub fn to_ascii(text: &str) -> String {
             '▇' | '█' => plain.push('#'),
             '┃' | '│' => plain.push('|'),
             '━' => plain.push('='),
-            '└' => plain.push('+'),
+            '└' | '╭' | '╰' => plain.push('+'),
+            '·' => plain.push('*'),
+            '−' => plain.push('-'),
             c if c.is_ascii() => plain.push(c),
-            c => plain.extend(c.escape_default()),
+            c => match FORMULAS.iter().find(|(sign, _)| *sign == c) {
+                Some((_, words)) => plain += words,
+                None => plain.extend(c.escape_default()),
+            },
         }
     }
     plain
 }
+
+/// Signs of formulas, as plain text writes them.
+const FORMULAS: [(char, &str); 18] = [
+    ('ᵀ', "^T"),
+    ('²', "^2"),
+    ('³', "^3"),
+    ('⁻', "^-"),
+    ('ˣ', "^x"),
+    ('√', "sqrt "),
+    ('Σ', "sum "),
+    ('σ', "sigma"),
+    ('φ', "phi"),
+    ('π', "pi"),
+    ('α', "alpha"),
+    ('γ', "gamma"),
+    ('∞', "inf"),
+    ('→', "->"),
+    ('‖', "||"),
+    ('½', "1/2"),
+    ('⌈', "ceil("),
+    ('⌉', ")"),
+];
 
 /// `text` as a style has it, to be done before anything is measured or cut.
 pub(crate) fn spelled(text: &str, style: Style) -> String {
@@ -217,5 +244,6 @@ mod tests {
         assert_eq!(shorten_name("漢漢漢漢", 5), "漢…漢");
         assert_eq!(shorten_name("abc", 1), "…");
         assert_eq!(to_ascii("1.54× ±0.4 % 3 µs – ok… 漢"), "1.54x +-0.4 % 3 us - ok~ \\u{6f22}");
+        assert_eq!(to_ascii("C = A · Bᵀ, y = √x, m²"), "C = A * B^T, y = sqrt x, m^2");
     }
 }

@@ -6,6 +6,8 @@ mod hold;
 
 #[path = "golden/beside.rs"]
 mod beside;
+#[path = "golden/settle.rs"]
+mod settle;
 
 use hold::hold;
 use roofline_core::case::Case;
@@ -48,6 +50,7 @@ fn row(case: &str, implementation: &str, status: Status, why: &str) -> Record {
         why: why.to_owned(),
         reproduce: format!("roofline check {case} -i {implementation} --seed 7"),
         place: None,
+        against: None,
         work: Work::default(),
         gate: Gate::default(),
         rounds: None,

@@ -1,8 +1,9 @@
 //! What is measured, as files: what a comparison with the past keeps, because stored numbers cannot decide.
 
+use crate::environment::linked;
 use roofline_conductor::runners::{self, RunnerSpec};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,8 +23,12 @@ pub enum Kind {
     Python,
     /// A folder with a `runner.toml`.
     Runner,
+    /// A CUDA source, or a cubin with the file that says how it is launched.
+    Cuda,
     /// A roofline binary, for the kernels of the house.
     House,
+    /// The same, for those on a GPU.
+    HouseCuda,
     /// A bench binary of a crate, which is its own runner.
     Bench,
 }
@@ -36,6 +41,7 @@ impl Kind {
             _ if path.join("runner.toml").is_file() => Some(Kind::Runner),
             _ if path.is_file() && is_library(path) => Some(Kind::Library),
             Some("py") if path.is_file() => Some(Kind::Python),
+            Some("cu" | "cubin") if path.is_file() => Some(Kind::Cuda),
             _ if path.is_file() && path.file_name().is_some_and(|name| name == "roofline") => {
                 Some(Kind::House)
             }
@@ -73,7 +79,10 @@ impl Tools {
                 let binaries = self.program.parent().unwrap_or(Path::new("."));
                 runners::read(path, binaries).map_err(|error| error.to_string())
             }
+            Kind::Cuda => RunnerSpec::cuda_file(&self.program, "cuda-file", path)
+                .map_err(|error| format!("`{}`: {error}", path.display())),
             Kind::House => Ok(RunnerSpec::built_in(path)),
+            Kind::HouseCuda => Ok(RunnerSpec::built_in_cuda(path)),
             Kind::Bench => {
                 Err(format!("`{}` is a bench: `cargo bench -- --baseline` measures it", path.display()))
             }
@@ -204,7 +213,19 @@ fn parts(kind: Kind, path: &Path) -> io::Result<(PathBuf, Vec<String>)> {
     let path = std::path::absolute(path)?;
     let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
     match kind {
-        Kind::Library | Kind::House | Kind::Bench => Ok((folder, vec![file_name(&path)])),
+        Kind::House | Kind::HouseCuda | Kind::Bench => Ok((folder, vec![file_name(&path)])),
+        Kind::Library => {
+            let own = file_name(&path);
+            let mut names: BTreeSet<String> = below(&folder, &linked(&path)).collect();
+            names.insert(own);
+            Ok((folder, names.into_iter().collect()))
+        }
+        Kind::Cuda => {
+            let described = path.with_extension("toml");
+            let is_cubin = path.extension().is_some_and(|ending| ending == "cubin");
+            let names = [Some(&path), Some(&described).filter(|_| is_cubin)];
+            Ok((folder, names.into_iter().flatten().map(|path| file_name(path)).collect()))
+        }
         Kind::Python => {
             let mut names = vec![file_name(&path)];
             follow_imports(&folder, &mut names);
@@ -216,6 +237,14 @@ fn parts(kind: Kind, path: &Path) -> io::Result<(PathBuf, Vec<String>)> {
             Ok((path, names))
         }
     }
+}
+
+/// Files in a folder or below it, by their path from there: the libraries of one's own that a library finds beside itself.
+fn below(folder: &Path, files: &[PathBuf]) -> impl Iterator<Item = String> {
+    let name = move |file: &PathBuf| {
+        Some(file.strip_prefix(folder).ok()?.components().as_path().display().to_string())
+    };
+    files.iter().filter_map(name).filter(|name| is_below(name))
 }
 
 /// Adds every module of the folder that a file among `names` imports, and that these import in turn.
@@ -287,6 +316,26 @@ mod tests {
     }
 
     #[test]
+    fn a_cubin_is_kept_with_the_file_that_says_how_it_is_launched() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = folder.path().join("vault");
+        let source = write(folder.path(), "mine.cu", "");
+        let binary = write(folder.path(), "mine.cubin", "");
+        let keep = |path: &Path| Artefact::keep(Kind::Cuda, path, &vault);
+        assert!(keep(&binary).is_err(), "it cannot be launched without");
+        write(folder.path(), "mine.toml", "");
+        let names = |kept: Artefact| kept.files.into_keys().collect::<Vec<_>>();
+        assert_eq!(names(keep(&binary).unwrap()), ["mine.cubin", "mine.toml"]);
+        assert_eq!(names(keep(&source).unwrap()), ["mine.cu"]);
+    }
+
+    #[test]
+    fn libraries_below_the_folder_come_along() {
+        let files = ["/mine/lib/a.so", "/mine/./b.so", "/mine/../c.so", "/usr/lib/d.so"].map(PathBuf::from);
+        assert_eq!(below(Path::new("/mine"), &files).collect::<Vec<_>>(), ["lib/a.so", "b.so"]);
+    }
+
+    #[test]
     fn what_is_not_as_it_was_kept_is_told_by_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let vault = folder.path().join("vault");
@@ -323,6 +372,7 @@ mod tests {
             [of("a.so"), of("a.py"), of("roofline")],
             [Some(Kind::Library), Some(Kind::Python), Some(Kind::House)]
         );
+        assert_eq!([of("a.cu"), of("a.cubin"), of("a.cuh")], [Some(Kind::Cuda), Some(Kind::Cuda), None]);
         assert_eq!([of("liba.so.1"), of("a.txt")], [Some(Kind::Library), None]);
         write(at, "mine/runner.toml", "");
         assert_eq!(Kind::of(&at.join("mine")), Some(Kind::Runner));

@@ -243,7 +243,9 @@ impl Kept {
             Kind::Library => "library",
             Kind::Python => "Python file",
             Kind::Runner => "runner folder",
+            Kind::Cuda => "CUDA file",
             Kind::House => "kernels of the house",
+            Kind::HouseCuda => "CUDA kernels of the house",
             Kind::Bench => "bench",
         }
     }

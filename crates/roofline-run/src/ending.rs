@@ -1,15 +1,15 @@
 //! What came of a run, held against what was asked of it: targets, a policy, and the code that it ends with.
 //!
-//! 4 where a row failed, 3 where one is what the run was asked to fail on, 5 where nothing was measured or decided, 130 where
-//! somebody interrupted it, 0 otherwise.
+//! 4 where a row failed, 3 where one is what the run was asked to fail on, 5 where nothing was measured, compared or decided, 130
+//! where somebody interrupted it, 0 otherwise.
 
 use crate::ask::Ask;
 use crate::request::Outcome;
 use crate::terminal::complain;
 use crate::{has_failure, now};
 use roofline_conductor::conduct::Finish;
-use roofline_core::decision::{self, FailOn};
-use roofline_core::policy::Finding;
+use roofline_core::decision::{self, FailOn, Uncompared};
+use roofline_core::policy::{Finding, Policy};
 use roofline_core::record::{Record, Status};
 use roofline_core::target::Reached;
 use roofline_core::verdict::Word;
@@ -20,8 +20,6 @@ use std::io;
 pub struct Others {
     /// Runners that rows are compared with and that are nobody's any more: that they fail fails no run.
     pub older: Vec<String>,
-    /// Runners whose rows must be right, and may be as slow as they are.
-    pub peers: Vec<String>,
 }
 
 /// What the records of a run say to its targets and to a policy.
@@ -29,6 +27,8 @@ pub struct Others {
 pub struct Judgement {
     pub targets: Vec<Reached>,
     pub findings: Vec<Finding>,
+    /// What else there is to know of its comparisons, a line each.
+    pub notices: Vec<String>,
 }
 
 /// What the comparisons of a run whose rows are all well let it end with.
@@ -47,24 +47,58 @@ impl Others {
         records.iter().filter(|record| !self.older.contains(&record.provenance.runner)).collect()
     }
 
-    /// Those of them that are to be no slower.
-    fn compared<'r>(&self, records: &'r [Record]) -> Vec<&'r Record> {
-        let is_peer = |record: &&Record| self.peers.contains(&record.provenance.runner);
-        self.own(records).into_iter().filter(|record| !is_peer(record)).collect()
+    /// Those that have no time any more, where the rows are compared with what they were.
+    fn withdrawn<'r>(&self, records: &'r [Record]) -> Vec<&'r Record> {
+        if self.older.is_empty() { Vec::new() } else { decision::withdrawn(&self.own(records), records) }
     }
 }
 
 impl Ask {
     /// Holds records against targets and policy; `is_whole` where nothing was left out of what there is to measure.
     pub fn judge(&self, records: &[Record], others: &Others, is_whole: bool) -> Judgement {
-        let all: Vec<&Record> = records.iter().collect();
-        let judge = |policy: &roofline_core::policy::Policy| {
-            policy.judge(&others.compared(records), &all, &today(), is_whole)
+        let (own, all): (Vec<&Record>, Vec<&Record>) = (others.own(records), records.iter().collect());
+        let judge = |policy: &Policy| {
+            let mut findings = policy.judge(&own, &all, &today(), is_whole);
+            let withdrawn = others.withdrawn(records).into_iter();
+            findings.extend(withdrawn.map(|row| policy.withdrawn(row, &today())));
+            findings
         };
         Judgement {
             targets: self.targets.iter().map(|target| target.reach(records)).collect(),
             findings: self.policy.as_ref().map(judge).unwrap_or_default(),
+            notices: self.notices(records, others, is_whole),
         }
+    }
+
+    /// What the run fails on by how its rows compare.
+    fn decides_on(&self) -> Option<FailOn> {
+        let by_rows = |what: &FailOn| matches!(what, FailOn::Slower(_) | FailOn::Inconclusive);
+        self.budget.and(self.measured_again()).filter(by_rows)
+    }
+
+    /// What the table does not say of comparisons: rows that have none, those that are slower and fail nothing, and what many
+    /// of them have in common.
+    fn notices(&self, records: &[Record], others: &Others, is_whole: bool) -> Vec<String> {
+        let own = others.own(records);
+        let what = self.decides_on();
+        let mut notices = Vec::new();
+        for Uncompared { row, why, .. } in decision::uncompared(&own, records) {
+            if what.is_some() || !others.older.is_empty() {
+                notices.push(format!("not compared: {}: {why}", row.row()));
+            }
+        }
+        if !is_whole && self.policy.as_ref().is_some_and(|policy| !policy.must_exist.is_empty()) {
+            notices.push("what must exist was not looked for: the run leaves cases out".to_owned());
+        }
+        let Some(what) = what else { return notices };
+        let rows = decision::compared(own.iter().copied()).len();
+        for row in decision::sure_alone(own.iter().copied(), what) {
+            notices.push(format!("{what} by itself, and not sure enough among {rows} rows: {}", row.row()));
+        }
+        // That one's own kernel is ahead of another is no surprise; that it is ahead of itself is one.
+        let is_odd = |word: &Word| *word == Word::Slower || !others.older.is_empty();
+        notices.extend(decision::one_way(own).filter(is_odd).map(decision::alarm));
+        notices
     }
 
     /// The code that a run ends with; says why. `go_on` is what to do about rows that are not finished.
@@ -105,11 +139,9 @@ impl Ask {
     }
 
     fn code(&self, records: &[Record], others: &Others, judged: &Judgement) -> u8 {
-        let is_past = |record: &&Record| others.older.contains(&record.provenance.runner);
-        for record in records.iter().filter(is_past).filter(|record| record.status.is_failure()) {
-            complain(&format!("{}: {}; nothing is compared with it", record.row(), record.status));
-        }
-        if has_failure(others.own(records)) {
+        judged.notices.iter().for_each(|notice| complain(notice));
+        let own = others.own(records);
+        if has_failure(own.iter().copied()) {
             return 4;
         }
         for Finding { row, what, .. } in &judged.findings {
@@ -119,7 +151,7 @@ impl Ask {
         for reached in &missed {
             complain(&format!("missed: {}", reached.target.id));
         }
-        match self.decide(&others.compared(records), &judged.findings) {
+        match self.decide(&own, &others.withdrawn(records), &judged.findings) {
             Decision::Fails => return 3,
             _ if !missed.is_empty() => return 3,
             Decision::Open => return 5,
@@ -130,23 +162,34 @@ impl Ask {
             complain("no target was decided: no case has a time of both sides");
             return 5;
         }
+        // That a row was wrong and is right decides for it.
+        let is_mended = || decision::uncompared(&own, records).iter().any(|row| row.is_mended);
+        let compared = decision::compared(own.iter().copied());
+        let is_compared = compared.into_iter().any(|row| decision::word(row).is_some());
+        if self.decides_on().is_some() && !is_compared && !is_mended() {
+            complain("nothing was compared, and so nothing is decided");
+            return 5;
+        }
         0
     }
 
     /// Decides by comparisons, if the run was asked to fail on what is among them; says by which.
-    fn decide(&self, records: &[&Record], findings: &[Finding]) -> Decision {
-        let decided = match (&self.policy, self.fail_on) {
+    fn decide(&self, own: &[&Record], withdrawn: &[&Record], findings: &[Finding]) -> Decision {
+        match (&self.policy, self.fail_on) {
             (Some(_), _) if findings.iter().any(|finding| finding.fails) => Decision::Fails,
-            (Some(policy), _) => open_rows(records, policy.least()),
+            (Some(policy), _) => open_rows(own, policy.least()),
             // A target is no row's own.
             (None, None | Some(FailOn::Missed | FailOn::Policy)) => Decision::Well,
-            (None, Some(what)) => decide_on(records, what),
-        };
-        if let Some(word) = decision::one_way(records.iter().copied()).filter(|_| decided == Decision::Fails)
-        {
-            complain(&decision::alarm(word));
+            (None, Some(what)) => match decide_on(own, what) {
+                _ if !withdrawn.is_empty() => {
+                    for row in withdrawn {
+                        complain(&format!("{}, and was not: {}: {}", row.status, row.row(), row.why));
+                    }
+                    Decision::Fails
+                }
+                decided => decided,
+            },
         }
-        decided
     }
 }
 

@@ -5,7 +5,7 @@ use crate::artefact::{Artefact, Kind, hash};
 use roofline_conductor::runners::{RunnerSpec, imported};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What each of them is: a version, or the beginning of a hash.
@@ -19,9 +19,10 @@ pub fn of(artefact: &Artefact, path: &Path, spec: &RunnerSpec) -> Environment {
     let mut found = match artefact.kind {
         Kind::Library => libraries(path),
         Kind::Python => packages(artefact, path, spec),
-        Kind::Runner => Environment::new(),
+        // Which compiler and driver a CUDA file meets is not kept.
+        Kind::Runner | Kind::Cuda => Environment::new(),
         // Another version is what it is kept for.
-        Kind::House | Kind::Bench => return Environment::new(),
+        Kind::House | Kind::HouseCuda | Kind::Bench => return Environment::new(),
     };
     found.insert("roofline".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
     found
@@ -36,8 +37,20 @@ pub fn difference(then: &Environment, now: &Environment) -> Option<String> {
 
 /// The shared libraries that the loader finds for one, by their content.
 fn libraries(path: &Path) -> Environment {
+    listed(&said_of(path))
+}
+
+/// The files of these.
+pub(crate) fn linked(path: &Path) -> Vec<PathBuf> {
+    let said = said_of(path);
+    let places = said.lines().filter_map(|line| line.split_once(" => ")?.1.split(" (").next());
+    places.filter(|place| place.starts_with('/')).map(PathBuf::from).collect()
+}
+
+/// What the loader says of a library: nothing where there is none that could.
+fn said_of(path: &Path) -> String {
     let said = Command::new("ldd").arg(path).stderr(Stdio::null()).output();
-    said.map_or_else(|_| Environment::new(), |said| listed(&String::from_utf8_lossy(&said.stdout)))
+    said.map_or_else(|_| String::new(), |said| String::from_utf8_lossy(&said.stdout).into_owned())
 }
 
 /// Lines such as `libm.so.6 => /lib/libm.so.6 (0x…)`, `libown.so => not found` and `/lib64/ld-linux.so.2 (0x…)`; what the kernel

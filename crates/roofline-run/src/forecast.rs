@@ -102,6 +102,7 @@ mod tests {
             runner: "cpu".to_owned(),
             lacks: None,
             requires: "".parse().unwrap(),
+            is_compared: false,
         };
         PlannedCase {
             case: case.parse().unwrap(),

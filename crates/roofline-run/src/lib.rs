@@ -13,6 +13,7 @@ mod ending;
 pub mod environment;
 pub mod forecast;
 mod lineup;
+mod progress;
 pub mod project;
 mod recorder;
 mod request;
@@ -21,6 +22,7 @@ pub mod terminal;
 pub use ask::Ask;
 pub use ending::{Judgement, Others};
 pub use lineup::{Lineup, Planned};
+pub use progress::Progress;
 pub use recorder::{new_id, now, roughly};
 pub use request::{Outcome, Past, Request, Unbegun, lock};
 

@@ -4,9 +4,9 @@ use crate::ending::Others;
 use roofline_conductor::plan::{Plan, PlannedCase, RunnerOffers};
 use roofline_conductor::runners::{RunnerSpec, bare_names};
 use roofline_core::case::Case;
-use roofline_core::names::matches;
+use roofline_core::names::{matches, names};
 use roofline_core::protocol::Hello;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Who takes part, and what that makes.
 pub struct Planned {
@@ -14,6 +14,8 @@ pub struct Planned {
     /// One after the other in one run: several where rows have hubs of their own, or take turns.
     pub plans: Vec<Plan>,
     pub others: Others,
+    /// What was said of the rows before any was measured: those that one side has alone.
+    pub notices: Vec<String>,
     /// Whether nothing was left out of what there is to measure.
     pub is_whole: bool,
 }
@@ -57,22 +59,91 @@ impl Lineup {
         Plan::new(cases, &self.offers, patterns)
     }
 
+    /// The runners that are there to be looked at beside one's own: where the command line names files and folders, all others,
+    /// but for the house where a pattern names it. Files that have nothing but what rows are compared with are not meant.
+    pub fn beside_own(&self, against: Option<&str>, patterns: &[String]) -> Vec<String> {
+        let is_hub = |name: &str| against.is_some_and(|against| names(against, name));
+        let has_more = |spec: &&RunnerSpec| {
+            let mut offers = self.offers.iter().filter(|offers| offers.runner == spec.name);
+            offers.any(|own| own.offers.iter().any(|offer| !is_hub(&offer.implementation)))
+        };
+        let is_named = |spec: &RunnerSpec| {
+            let is_meant = |pattern: &String| pattern.split('/').next() == Some(&spec.name);
+            spec.named.is_some() || spec.is_built_in() && patterns.iter().any(is_meant)
+        };
+        if !self.specs.iter().filter(|spec| spec.named.is_some()).any(|spec| has_more(&spec)) {
+            return Vec::new();
+        }
+        self.specs.iter().filter(|spec| !is_named(spec)).map(|spec| spec.name.clone()).collect()
+    }
+
     /// Each implementation of the runner `new` that one of `patterns` matches, or all, beside the one of the same name of
     /// the runner `old`: a plan each, whose hub is the older self. One that the older side lacks is measured alone.
     pub fn pairs(&self, cases: &[Case], old: &str, new: &str, patterns: &[String]) -> Vec<Plan> {
-        let pair = |(own, bare): (&str, String)| {
+        let pair = |(own, bare): (String, String)| {
             let older = format!("{old}/{bare}");
-            let is_wanted = |pattern: &String| matches(pattern, own) || matches(pattern, &bare);
+            let is_wanted = |pattern: &String| matches(pattern, &own) || matches(pattern, &bare);
             if !patterns.is_empty() && !patterns.iter().any(is_wanted) {
                 return None;
             }
-            let mut plan = self.plan(cases.to_vec(), &[own.to_owned(), older.clone()]);
+            let mut plan = self.plan(cases.to_vec(), &[own, older.clone()]);
             plan.narrow(new, |_, _| true);
-            Some(plan.against(Some(&older))).filter(|plan| plan.rows() > 0)
+            Some(plan.against(Some(&older), &[])).filter(|plan| plan.rows() > 0)
         };
-        let offers = self.offers.iter().find(|offers| offers.runner == new);
+        self.names_of(new).into_iter().filter_map(pair).collect()
+    }
+
+    /// What one side of each pair has alone, of what `patterns` want, a line each: implementations, and cases of those that both
+    /// have.
+    pub fn apart(&self, cases: &[Case], pairs: &[(String, String)], patterns: &[String]) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (old, new) in pairs {
+            let is_wanted = |bare: &str| {
+                let own = format!("{new}/{bare}");
+                let is_meant = |pattern: &String| matches(pattern, &own) || matches(pattern, bare);
+                patterns.is_empty() || patterns.iter().any(is_meant)
+            };
+            let [before, now] = [old, new].map(|runner| {
+                let names = self.names_of(runner).into_iter();
+                names
+                    .filter(|(_, bare)| is_wanted(bare))
+                    .map(|(own, bare)| (bare, own))
+                    .collect::<BTreeMap<_, _>>()
+            });
+            for gone in before.keys().filter(|bare| !now.contains_key(*bare)) {
+                lines.push(format!("`{old}/{gone}` is gone: `{new}` has no such implementation"));
+            }
+            for fresh in now.keys().filter(|bare| !before.contains_key(*bare)) {
+                lines.push(format!("`{new}/{fresh}` is new: there is nothing to compare it with"));
+            }
+            for (bare, own) in &now {
+                let Some(older) = before.get(bare) else { continue };
+                let plan = self.plan(cases.to_vec(), &[own.clone(), older.clone()]);
+                let has = |planned: &PlannedCase, runner: &str| {
+                    planned.rows.iter().any(|row| row.runner == runner && row.lacks.is_none())
+                };
+                let mut alone = |one: &str, other: &str, what: &str| {
+                    let cases = plan.cases.iter().filter(|planned| has(planned, one) && !has(planned, other));
+                    let cases: Vec<String> = cases.map(|planned| planned.case.to_string()).collect();
+                    if let Some(first) = cases.first() {
+                        let all = cases.len();
+                        lines.push(format!(
+                            "`{one}/{bare}` {what} {all} of the cases, {first} the first of them"
+                        ));
+                    }
+                };
+                alone(old, new, "is gone from");
+                alone(new, old, "is new in");
+            }
+        }
+        lines
+    }
+
+    /// The implementations of a runner: what it offers, and what is left of the name without whose it is.
+    fn names_of(&self, runner: &str) -> Vec<(String, String)> {
+        let offers = self.offers.iter().find(|offers| offers.runner == runner);
         let names = offers.map_or_else(Vec::new, |offers| bare_names(&offers.offers));
-        names.into_iter().filter_map(pair).collect()
+        names.into_iter().map(|(own, bare)| (own.to_owned(), bare)).collect()
     }
 
     /// Each row of a plan beside its older self: for every runner `old` that stands for a runner `new`, the pairs of
@@ -113,6 +184,45 @@ mod tests {
         Lineup { specs: Vec::new(), offers }
     }
 
+    #[test]
+    fn what_one_side_has_alone_is_told_by_implementations_and_by_cases() {
+        let mut lineup = lineup();
+        let cases: Vec<Case> = ["softmax/f32/rows=2,cols=3", "softmax/bf16/rows=2,cols=3"]
+            .map(|id| id.parse().unwrap())
+            .to_vec();
+        lineup.offers[0].offers[0].dtypes.push("bf16".to_owned());
+        let pairs = [("old".to_owned(), "new".to_owned())];
+        assert_eq!(
+            lineup.apart(&cases, &pairs, &[]),
+            [
+                "`old/gone` is gone: `new` has no such implementation",
+                "`new/fresh` is new: there is nothing to compare it with",
+                "`old/fast` is gone from 1 of the cases, softmax/bf16/rows=2,cols=3 the first of them",
+            ]
+        );
+        assert_eq!(lineup.apart(&cases[..1], &pairs, &["new/fast".to_owned()]), [""; 0]);
+    }
+
+    #[test]
+    fn beside_one_s_own_files_the_others_are_there_to_be_looked_at() {
+        let spec = |name: &str, is_named: bool| {
+            let mut spec = RunnerSpec::built_in(std::path::Path::new("/bin/true")).as_side(name);
+            spec.named = is_named.then(|| ("--lib", "mine.so".into()));
+            spec
+        };
+        let house = RunnerSpec::built_in(std::path::Path::new("/bin/true"));
+        let mut lineup = lineup();
+        lineup.specs = vec![house, spec("numpy", false), spec("old", true), spec("new", true)];
+        let beside = |lineup: &Lineup, against, patterns: &[&str]| {
+            let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
+            lineup.beside_own(Some(against), &patterns)
+        };
+        assert_eq!(beside(&lineup, "old", &[]), ["cpu", "numpy"]);
+        assert_eq!(beside(&lineup, "numpy", &["new/*", "cpu/*"]), ["numpy"]);
+        lineup.specs.pop();
+        assert_eq!(beside(&lineup, "old", &[]), [""; 0], "a file that all are compared with is nobody's own");
+    }
+
     fn rows(plans: &[Plan]) -> Vec<(Option<String>, Vec<String>)> {
         let row = |plan: &Plan| {
             let planned = &plan.cases[0];
@@ -128,7 +238,8 @@ mod tests {
         let lineup = lineup();
         let strings = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
         let fast = (Some("old/fast".to_owned()), strings(&["old/fast", "new/fast"]));
-        let fresh = (Some("old/fresh".to_owned()), strings(&["new/fresh"]));
+        // Nothing is there to compare it with.
+        let fresh = (None, strings(&["new/fresh"]));
         assert_eq!(rows(&lineup.pairs(&cases, "old", "new", &[])), [fast.clone(), fresh]);
         for pattern in ["fa*", "new/fast"] {
             assert_eq!(

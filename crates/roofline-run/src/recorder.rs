@@ -1,7 +1,6 @@
 //! Progress on standard error, and every record to the store at once.
 
-use crate::terminal::{is_hushed, tell};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::progress::Progress;
 use roofline_conductor::conduct::{Forecast, Observer, Step};
 use roofline_conductor::plan::Plan;
 use roofline_core::case::Case;
@@ -10,22 +9,16 @@ use roofline_core::turn::Turn;
 use roofline_store::{Store, StoreError};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Where there is no terminal, a line says now and then how far it is.
-const TELL_EVERY: Duration = Duration::from_secs(30);
-
-/// Shows a bar on a terminal, keeps the records, and stores each as it comes.
+/// Says how far the run is, keeps the records, and stores each as it comes.
 pub struct Recorder<'a> {
     store: &'a Store,
     run: String,
     /// The rows that were asked for; probes of limits come beside them.
     planned: BTreeSet<String>,
-    bar: ProgressBar,
-    /// When the run began, of which the plan may be a part.
-    pub start: Instant,
-    /// When somebody without a terminal was last told how far it is.
-    pub told: Instant,
+    /// Of the run, of which the plan may be a part.
+    progress: &'a mut Progress,
     /// The command that shows a row again, where it is not the conductor's.
     pub reproduce: Option<&'a dyn Fn(&Record) -> String>,
     /// The place of each row among all that the run planned.
@@ -37,25 +30,22 @@ pub struct Recorder<'a> {
 
 impl<'a> Recorder<'a> {
     /// `records` are those that the run has already.
-    pub fn new(store: &'a Store, run: &str, plan: &Plan, records: Vec<Record>) -> Recorder<'a> {
+    pub fn new(
+        store: &'a Store,
+        run: &str,
+        plan: &Plan,
+        records: Vec<Record>,
+        progress: &'a mut Progress,
+    ) -> Recorder<'a> {
         let planned = plan.cases.iter().flat_map(|planned| {
             planned.rows.iter().map(|row| format!("{}@{}", planned.case, row.implementation))
         });
-        let rows = plan.rows() as u64;
-        let bar = if is_hushed() { ProgressBar::hidden() } else { ProgressBar::new(rows) };
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} rows  {elapsed}  {wide_msg}") {
-            bar.set_style(style);
-        }
-        // Draws only between rows: nothing moves on the terminal while something is timed.
-        bar.tick();
-        let (run, planned, start) = (run.to_owned(), planned.collect(), Instant::now());
+        let (run, planned) = (run.to_owned(), planned.collect());
         Recorder {
             store,
             run,
             planned,
-            bar,
-            start,
-            told: start,
+            progress,
             reproduce: None,
             places: BTreeMap::new(),
             records,
@@ -77,11 +67,6 @@ impl<'a> Recorder<'a> {
         })
     }
 
-    /// Takes the bar away.
-    pub fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
-
     /// Why the store refused something, or does not have what it took. Without this a run is not finished.
     pub fn confirm(&mut self) -> Result<(), StoreError> {
         match self.refused.take() {
@@ -97,15 +82,10 @@ impl<'a> Recorder<'a> {
 impl Observer for Recorder<'_> {
     fn begin(&mut self, step: Step, case: &Case) {
         let message = match step {
-            Step::Gate => format!("gate  {case}"),
-            Step::Set(set) => format!("set {}  {case}", set + 1),
+            Step::Gate => format!("proving  {case}"),
+            Step::Set(set) => format!("timing, set {}  {case}", set + 1),
         };
-        if self.bar.is_hidden() && self.told.elapsed() >= TELL_EVERY {
-            self.told = Instant::now();
-            let (rows, all) = (self.bar.position(), self.bar.length().unwrap_or(0));
-            tell(&format!("{}: {rows}/{all} rows  {message}", roughly(self.start.elapsed())));
-        }
-        self.bar.set_message(message);
+        self.progress.begin(message);
     }
 
     fn turn(&mut self, turn: &Turn) -> io::Result<()> {
@@ -120,7 +100,7 @@ impl Observer for Recorder<'_> {
         record.place = self.places.get(&record.row()).copied();
         let stored = self.store.append(&record);
         if self.planned.contains(&record.row()) {
-            self.bar.inc(1);
+            self.progress.done();
         }
         self.records.push(record);
         self.keep(stored)
@@ -139,7 +119,7 @@ impl Observer for Recorder<'_> {
             0 => format!("the first sets are enough; {again}"),
             _ => format!("it takes {sets} more sets{doubt}: about {}; {again}", roughly(time)),
         };
-        self.bar.suspend(|| tell(&line));
+        self.progress.tell(&line);
     }
 
     fn stamp(&mut self) -> (String, String) {

@@ -1,8 +1,10 @@
 //! From plans to records.
 
+use crate::progress::Progress;
 use crate::recorder::Recorder;
 use crate::{Ask, Planned, begin, terminal};
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
+use roofline_conductor::device;
 use roofline_conductor::lock::{self, Lock};
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::Plan;
@@ -72,8 +74,11 @@ impl Request<'_> {
         signals::catch_interrupts();
         let cases = self.planned.plans.iter().flat_map(|plan| &plan.cases);
         let devices: BTreeSet<Device> = cases.map(|planned| planned.case.device).collect();
-        let _locks: Vec<Lock> =
-            devices.into_iter().map(|device| lock(device, self.ask.wait)).collect::<Result<_, _>>()?;
+        let lock_of = |device| {
+            let uuid = device::facts(self.program, device).map(|facts| facts.uuid);
+            lock(device, uuid.as_deref(), self.ask.wait)
+        };
+        let _locks: Vec<Lock> = devices.into_iter().map(lock_of).collect::<Result<_, _>>()?;
         let Past { run, records, turns } = match self.past {
             Some(past) => past,
             None => {
@@ -84,24 +89,23 @@ impl Request<'_> {
         };
         let facts = RunFacts { run: run.id.clone(), machine: self.machine.fingerprint() };
         let start = Instant::now();
-        let mut told = start;
         let (finish, kept) = (Ok(Finish::Complete), Ok(()));
         let planned = self.planned.rows();
         let mut outcome = Outcome { run, records, finish, planned, finished: 0, kept };
         let asked = self.ask.options(self.program, &self.planned.lineup, self.machine);
         let places = places(&self.planned.plans);
+        let of_plans = places.keys().filter(|row| outcome.records.iter().any(|record| record.row() == **row));
+        let mut progress = Progress::new("rows", of_plans.count(), planned);
         for plan in &self.planned.plans {
-            let mut recorder = Recorder::new(&store, &facts.run, plan, std::mem::take(&mut outcome.records));
+            let records = std::mem::take(&mut outcome.records);
+            let mut recorder = Recorder::new(&store, &facts.run, plan, records, &mut progress);
             recorder.reproduce = self.reproduce;
             recorder.places.clone_from(&places);
-            (recorder.start, recorder.told) = (start, told);
             let rest = plan.without(&recorder.records);
             // The time of the run is that of all its plans.
             let total_budget = asked.total_budget.map(|budget| budget.saturating_sub(start.elapsed()));
             let options = Options { total_budget, ..asked.clone() };
             outcome.finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
-            recorder.finish();
-            told = recorder.told;
             outcome.finished += recorder.finished();
             outcome.kept = recorder.confirm();
             outcome.records = recorder.records;
@@ -109,6 +113,7 @@ impl Request<'_> {
                 break;
             }
         }
+        progress.finish();
         sort(&self.planned.plans, &mut outcome.records);
         verdict::drop_failed_hubs(&mut outcome.records);
         Ok(outcome)
@@ -142,11 +147,11 @@ fn sort(plans: &[Plan], records: &mut [Record]) {
 }
 
 /// A device's lock; who has to wait for it is told.
-pub fn lock(device: Device, patience: Option<Duration>) -> Result<Lock, Unbegun> {
+pub fn lock(device: Device, uuid: Option<&str>, patience: Option<Duration>) -> Result<Lock, Unbegun> {
     let waiting = |holder: &str| {
         terminal::tell(&format!("another run is going on ({holder}); waiting for it to end"));
     };
-    lock::take(device, patience, waiting).map_err(|error| match error.kind() {
+    lock::take(device, uuid, patience, waiting).map_err(|error| match error.kind() {
         io::ErrorKind::Interrupted => Unbegun::Interrupted,
         io::ErrorKind::TimedOut => Unbegun::Busy(error),
         _ => Unbegun::Lock(error),

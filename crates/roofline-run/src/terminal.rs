@@ -1,6 +1,7 @@
 //! Results on standard output, talk on standard error.
 
-use roofline_report::Style;
+use roofline_report::{Style, to_ascii};
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +10,7 @@ pub fn style() -> Style {
     let stdout = io::stdout();
     let width = stdout.is_terminal().then(width).flatten();
     let colour = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
-    Style { colour, width, ascii: is_ascii(|name| std::env::var(name).ok()) }
+    Style { colour, width, ascii: has_only_ascii() }
 }
 
 /// Whether the locale has no characters beyond ASCII: the first of these variables that is set says so. Where none
@@ -55,7 +56,16 @@ pub fn tell(line: &str) {
 
 /// Says on standard error what went wrong.
 pub fn complain(line: &str) {
-    let _ = writeln!(anstream::stderr(), "{line}");
+    let _ = writeln!(anstream::stderr(), "{}", spelled(line));
+}
+
+/// What people read, in the characters that their locale has.
+pub fn spelled(text: &str) -> Cow<'_, str> {
+    if has_only_ascii() { Cow::Owned(to_ascii(text)) } else { Cow::Borrowed(text) }
+}
+
+fn has_only_ascii() -> bool {
+    is_ascii(|name| std::env::var(name).ok())
 }
 
 #[cfg(test)]

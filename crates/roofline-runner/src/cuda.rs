@@ -77,7 +77,8 @@ fn converse(mut channel: Channel, file: Option<CudaFile>) -> Result<ExitCode, Br
 
 /// Errors after which a context is of no use.
 fn sticks(message: &str) -> bool {
-    const STICKY: [&str; 8] = [
+    const STICKY: [&str; 9] = [
+        "ERROR_ASSERT",
         "ILLEGAL_ADDRESS",
         "MISALIGNED_ADDRESS",
         "ILLEGAL_INSTRUCTION",
@@ -103,6 +104,8 @@ pub(crate) fn refusal(error: CudaError) -> Refusal {
     let text = error.to_string();
     match error {
         CudaError::Unsupported(why) => unsupported(why),
+        // A size beyond what its grid or its counters hold: a gap, which another kernel may fill.
+        CudaError::TooLarge { .. } => unsupported(text),
         _ if text.contains("OUT_OF_MEMORY") => out_of_memory(text),
         _ => failed(text),
     }
@@ -127,7 +130,8 @@ impl CudaRunner {
                 }
                 let ready = self.ready.as_mut().ok_or_else(|| failed("nothing is prepared"))?;
                 let nanoseconds = ready.visit(warmup, samples, batch).map_err(refusal)?;
-                Ok(plain(Visited { nanoseconds, ..Visited::default() }))
+                let host_nanoseconds = Some(ready.host());
+                Ok(plain(Visited { nanoseconds, host_nanoseconds, ..Visited::default() }))
             }
             Ask::Release | Ask::Bye => {
                 self.ready = None;
@@ -193,9 +197,22 @@ pub fn known() -> Hello {
     let files = std::fs::read_dir("/dev").into_iter().flatten().flatten();
     let there = files.filter(|file| is_card(&file.file_name().to_string_lossy())).count();
     let visible = std::env::var("CUDA_VISIBLE_DEVICES").ok();
-    let visible = visible.map_or(there, |list| list.split(',').filter(|one| !one.trim().is_empty()).count());
-    let devices = (0..there.min(visible)).map(|number| format!("cuda:{number}")).collect();
+    let devices = 0..visible.map_or(there, |list| visible_of(&list, there));
+    let devices = devices.map(|number| format!("cuda:{number}")).collect();
     Hello { devices, notes: BTreeMap::new(), ..told(Vec::new(), String::new()) }
+}
+
+/// How many of the cards that are there a list of the user's leaves: the driver stops at the first name that it does not
+/// know, and at one that is there a second time it has none at all.
+fn visible_of(list: &str, there: usize) -> usize {
+    let names: Vec<&str> = list.split(',').map(str::trim).collect();
+    let is_known = |name: &&&str| match name.parse::<usize>() {
+        Ok(number) => number < there,
+        Err(_) => name.starts_with("GPU-") || name.starts_with("MIG-"),
+    };
+    let known: Vec<&&str> = names.iter().take_while(is_known).collect();
+    let is_twice = (1..known.len()).any(|index| known[..index].contains(&known[index]));
+    if is_twice { 0 } else { known.len().min(there) }
 }
 
 /// Who this is; the devices are those that the driver says there are.
@@ -225,4 +242,53 @@ fn told(devices: Vec<String>, note: String) -> Hello {
 
 fn plain(answer: impl serde::Serialize) -> Value {
     serde_json::to_value(answer).expect("answers are plain data")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roofline_core::protocol::RefusalKind;
+
+    #[test]
+    fn what_the_user_lets_be_seen_is_counted_as_the_driver_does() {
+        for (list, count) in [
+            ("", 0),
+            ("-1", 0),
+            ("NoDevFiles", 0),
+            ("0", 1),
+            (" 1 , 0 ", 2),
+            ("0,-1,1", 1),
+            ("0,7", 1),
+            ("7", 0),
+            ("1,1", 0),
+            ("GPU-4f2c,GPU-77aa", 2),
+            ("GPU-4f2c,,GPU-77aa", 1),
+            ("0,1,GPU-4f2c", 2),
+        ] {
+            assert_eq!(visible_of(list, 2), count, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_context_does_not_get_over_ends_the_process() {
+        for name in ["CUDA_ERROR_ASSERT", "CUDA_ERROR_ILLEGAL_ADDRESS", "CUDA_ERROR_LAUNCH_FAILED"] {
+            assert!(sticks(&format!("cuStreamSynchronize: {name}: device-side assert triggered")), "{name}");
+        }
+        for name in ["CUDA_ERROR_OUT_OF_MEMORY", "CUDA_ERROR_INVALID_VALUE", "CUDA_ERROR_NOT_READY"] {
+            assert!(!sticks(&format!("cuMemAlloc: {name}: no")), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_size_that_is_too_large_is_a_gap_and_a_wrong_length_a_failure() {
+        let too_large = refusal(CudaError::TooLarge { what: "the length of a row", got: 9, most: 8 });
+        assert_eq!(too_large.kind, RefusalKind::Unsupported);
+        assert!(
+            too_large.message.contains("the length of a row is 9, and 8 is the most"),
+            "{}",
+            too_large.message
+        );
+        let length = refusal(CudaError::Length { what: "x", got: 9, wanted: 8 });
+        assert_eq!(length.kind, RefusalKind::Failed);
+    }
 }

@@ -11,7 +11,7 @@ pub(crate) mod stand_in;
 use crate::channel::{Broken, Channel};
 use crate::sys::mapping::{Mapping, page_size};
 use crate::sys::tensor::{Input, Output};
-use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Part, Reply, Step};
+use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Part, Reply, State, Step};
 use stand_in::StandIn;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -36,6 +36,7 @@ pub(crate) trait Driver {
     fn find(&mut self, of: &Self::Memory, start: u64, code: &[u8], count: u64) -> Result<Option<u64>, Fault>;
     fn chill(&mut self) -> Result<(), Fault>;
     fn nudge(&mut self) -> Result<f64, Fault>;
+    fn look(&mut self) -> State;
 }
 
 /// Why a step was not done.
@@ -54,8 +55,7 @@ impl Fault {
 /// Owns the tensors of a device until the conductor leaves: of `cuda:N`, or of the host's memory in its place, where work
 /// goes on while the lock of a file is held.
 pub fn serve(device: &str, stand_in: Option<PathBuf>) -> ExitCode {
-    let ordinal = device.strip_prefix("cuda:").and_then(|number| number.parse().ok());
-    let ended = match (ordinal, stand_in) {
+    let ended = match (ordinal(device), stand_in) {
         (None, _) => Err(Broken::Breach(format!("`{device}` is no device of this process: write `cuda:0`"))),
         (_, Some(lock)) => converse(StandIn { lock }),
         (Some(ordinal), None) => match cuda::Cuda::open(ordinal) {
@@ -69,6 +69,27 @@ pub fn serve(device: &str, stand_in: Option<PathBuf>) -> ExitCode {
             let _ = writeln!(std::io::stderr(), "error: {broken}");
             ExitCode::from(2)
         }
+    }
+}
+
+fn ordinal(device: &str) -> Option<usize> {
+    device.strip_prefix("cuda:").and_then(|number| number.parse().ok())
+}
+
+/// Prints what a device is, for a conductor that has to know before it begins; without a context on it.
+pub fn tell(device: &str, stand_in: Option<PathBuf>) -> ExitCode {
+    let facts = match (ordinal(device), stand_in) {
+        (Some(_), Some(lock)) => Some(StandIn { lock }.facts()),
+        (Some(ordinal), None) => {
+            roofline_cuda::devices().ok().and_then(|all| all.get(ordinal).map(|info| cuda::facts_of(info, 0)))
+        }
+        (None, _) => None,
+    };
+    let Some(facts) = facts else { return ExitCode::from(5) };
+    let text = serde_json::to_string(&facts).expect("facts are plain data");
+    match writeln!(std::io::stdout(), "{text}") {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(2),
     }
 }
 
@@ -210,6 +231,7 @@ impl<D: Driver> Owner<D> {
             }
             Step::Chill => self.driver.chill()?,
             Step::Nudge => return Ok(Done::Nanoseconds(self.driver.nudge()?)),
+            Step::Look => return Ok(Done::Seen(self.driver.look())),
         }
         Ok(Done::Nothing)
     }

@@ -8,7 +8,7 @@ use crate::kernel::{Kernel, Ready, Runner, failed, out_of_memory, unsupported};
 use crate::session::{refuse, serve as host};
 use crate::sys::library::{self, DeclaredOffer, DeclaredOperation, Functions, Prepared, Words};
 use roofline_core::dtype::Dtype;
-use roofline_core::names::is_implementation;
+use roofline_core::names::{is_implementation, is_provider};
 use roofline_core::nearest::nearest;
 use roofline_core::operation::Operation;
 use roofline_core::operation::own::{Declarer, Own, Purpose};
@@ -32,15 +32,12 @@ pub fn serve(path: &Path) -> ExitCode {
     }
 }
 
-/// The provider of a library's implementations: the name of its file, `mine` for `libmine.so.2`.
+/// The provider of a library's implementations: the name of its file as it is written, `mine` for `libmine.so.2`.
 pub fn provider(path: &Path) -> Option<String> {
     let file = path.file_name()?.to_str()?;
-    let stem = file.split(".so").next()?;
-    let stem = stem.strip_prefix("lib").filter(|rest| !rest.is_empty()).unwrap_or(stem);
-    let kebab = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let name: String = stem.chars().map(kebab).collect();
-    let name = name.trim_matches('-').to_owned();
-    is_implementation(&format!("{name}/x")).then_some(name)
+    let stem = file.strip_suffix(".so").or_else(|| Some(file.rsplit_once(".so.")?.0)).unwrap_or(file);
+    let name = stem.strip_prefix("lib").filter(|rest| !rest.is_empty()).unwrap_or(stem);
+    is_provider(name).then(|| name.to_owned())
 }
 
 /// Offers what a library declares, as `FILE/NAME`.
@@ -262,7 +259,9 @@ mod tests {
         for (file, name) in [
             ("mine.so", Some("mine")),
             ("/a/libmine.so.2", Some("mine")),
-            ("My_Kernels.so", Some("my-kernels")),
+            ("My_Kernels.v2.so", Some("My_Kernels.v2")),
+            ("mine.sorted.so", Some("mine.sorted")),
+            ("my kernels.so", None),
             ("lib.so", Some("lib")),
             (".so", None),
             ("/", None),

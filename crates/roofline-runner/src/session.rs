@@ -147,7 +147,7 @@ impl<R: Runner> Session<R> {
                 let Samples { nanoseconds, settling } = taken;
                 let copies = (output == OutputMode::Fresh || self.restores) && samples > 0;
                 let copy_nanoseconds = copies.then(|| settling / f64::from(samples));
-                Ok(plain(Visited { nanoseconds, copy_nanoseconds, float_mode_changed }))
+                Ok(plain(Visited { nanoseconds, copy_nanoseconds, float_mode_changed, ..Visited::default() }))
             }
             Ask::Release | Ask::Bye => {
                 let ready = self.ready.take();

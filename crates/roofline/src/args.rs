@@ -14,7 +14,7 @@ pub use stored::{
     Baselines, BaselinesAction, Compare, Explain, Export, History, Import, Merge, Prune, Runs, RunsAction,
 };
 pub use surroundings::{Install, Job, Language, List, Machine, New, NewKind, Runners, RunnersAction, What};
-pub use values::Size;
+pub use values::{Size, parse_parameter};
 
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -87,6 +87,9 @@ pub enum Command {
         /// Host memory in the device's place, for tests; work goes on there while somebody holds the lock of this file
         #[arg(long, value_name = "FILE")]
         stand_in: Option<PathBuf>,
+        /// Print what the device is, as JSON, and own nothing
+        #[arg(long)]
+        tell: bool,
     },
     /// A built-in runner; started by roofline itself
     #[command(hide = true)]
@@ -129,12 +132,29 @@ mod tests {
         Line::command().debug_assert();
     }
 
+    /// What is named in the files that `init` and `new` write is there to be called.
+    #[test]
+    fn commands_of_the_templates_parse() {
+        let templates = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/templates")).unwrap();
+        let texts = templates.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+        let texts: Vec<String> = texts.collect();
+        let commands: Vec<&str> = texts.iter().flat_map(|text| commands(text)).collect();
+        assert!(commands.len() >= 4, "{commands:?}");
+        for command in commands {
+            assert!(Line::try_parse_from(command.split(' ')).is_ok(), "`{command}`");
+        }
+    }
+
+    /// What stands in backticks and begins with the program's name.
+    fn commands(text: &str) -> impl Iterator<Item = &str> {
+        text.split('`').filter(|text| text.starts_with("roofline ") && !text.contains('\n'))
+    }
+
     /// The page for people who come from elsewhere must name options that exist.
     #[test]
     fn commands_of_the_migration_page_parse() {
         let page = include_str!("../../../docs/migrating.md");
-        let commands: Vec<&str> =
-            page.split('`').filter(|text| text.starts_with("roofline ") && !text.contains('\n')).collect();
+        let commands: Vec<&str> = commands(page).collect();
         assert!(commands.len() > 20, "{commands:?}");
         for command in commands {
             let words = command.split(' ').map(|word| word.trim_matches('\''));

@@ -27,7 +27,12 @@ pub use roofline_run::terminal::style;
 
 use roofline_run::terminal;
 
-/// Writes a result to standard output.
+/// Writes what people read to standard output, in the characters that their locale has.
+pub fn show(text: &str) -> Result<(), crate::error::Problem> {
+    print(&terminal::spelled(text))
+}
+
+/// Writes a result to standard output as it is.
 pub fn print(text: &str) -> Result<(), crate::error::Problem> {
     terminal::print(text).map_err(|error| crate::error::Problem::own(format!("standard output: {error}")))
 }

@@ -70,6 +70,7 @@ const FILES: &[(&str, &str)] = house![
     "torch/functions.py",
     "torch/layers.py",
     "torch/main.py",
+    "torch/mapping.py",
     "torch/movement.py",
     "torch/offers.py",
     "torch/products.py",
@@ -79,6 +80,10 @@ const FILES: &[(&str, &str)] = house![
     "torch/serving.py",
     "torch/sparse.py",
     "torch/transforms.py",
+    "triton/kernels.py",
+    "triton/main.py",
+    "triton/requirements.txt",
+    "triton/runner.toml",
 ];
 
 /// The folder of the Python runners that are inside this binary.
@@ -122,7 +127,7 @@ mod tests {
     fn every_file_is_embedded() {
         let runners = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../runners");
         let mut there = BTreeSet::new();
-        for folder in ["python/roofline_runner", "jax", "numpy", "onnxruntime", "scipy", "torch"] {
+        for folder in ["python/roofline_runner", "jax", "numpy", "onnxruntime", "scipy", "torch", "triton"] {
             let entries = std::fs::read_dir(runners.join(folder)).unwrap().flatten();
             let files = entries.filter(|entry| entry.path().is_file());
             there.extend(files.map(|file| format!("{folder}/{}", file.file_name().to_string_lossy())));

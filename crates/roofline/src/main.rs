@@ -57,7 +57,10 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
             roofline_conductor::keeper::serve().map_err(|error| Problem::own(format!("keeper: {error}")))?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Device { device, stand_in } => Ok(roofline_runner::device::serve(&device, stand_in)),
+        Command::Device { device, stand_in, tell: true } => {
+            Ok(roofline_runner::device::tell(&device, stand_in))
+        }
+        Command::Device { device, stand_in, .. } => Ok(roofline_runner::device::serve(&device, stand_in)),
         Command::Runner(BuiltIn::Cpu) => Ok(roofline_runner::cpu::serve()),
         Command::Runner(BuiltIn::Cuda) => Ok(roofline_runner::cuda::serve()),
         Command::Runner(BuiltIn::CudaFile { file }) => Ok(roofline_runner::cuda::serve_file(&file)),

@@ -5,6 +5,7 @@ use crate::commands::offers::is_folder;
 use crate::error::{Problem, tell};
 use crate::house;
 use roofline_conductor::runners::{self, RESERVED, RunnerSpec, variable};
+use roofline_core::names::is_provider;
 use roofline_core::nearest::nearest;
 use roofline_core::suite::Suite;
 use std::path::{Path, PathBuf};
@@ -96,6 +97,8 @@ pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
     })
 }
 
+const RUNNER_KEYS: &str = "it has `name` and `command`, and where wanted `about`, `needs`, `hint`, `download`, `[environment]` and `[requires]`";
+
 /// Folders of runners: that of the house, and a `runners` of the user's own.
 fn runner_folders() -> Result<Vec<PathBuf>, Problem> {
     // Many projects have a folder of this name; only the house's holds its package.
@@ -114,7 +117,7 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
     let all: Vec<PathBuf> = runner_folders()?.into_iter().chain(named).collect();
     let left_out = |error| tell(&format!("warning: a runner is left out: {error}"));
     let mut specs = runners::discover(&program, &all, left_out)
-        .map_err(|error| Problem::usage(error.to_string(), "docs/format.md says what a runner.toml holds"))?;
+        .map_err(|error| Problem::usage(error.to_string(), RUNNER_KEYS))?;
     for file in &places.python {
         let spec = RunnerSpec::of_python_file(file, &house::sdk()?).map_err(|error| {
             Problem::usage(error.to_string(), "`--python` names a Python file with decorated functions")
@@ -149,7 +152,8 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
             let why = format!("two runners are called `{}`: {place} and `{}`", spec.name, at.display());
             return Err(Problem::usage(why, hint));
         }
-        if RESERVED.contains(&spec.name.as_str()) && !spec.is_built_in() {
+        let is_reserved = RESERVED.iter().any(|name| name.eq_ignore_ascii_case(&spec.name));
+        if is_reserved && !spec.is_built_in() {
             let hint = match &spec.named {
                 Some(("--python" | "--lib" | "--cuda", _)) => "give the file another name".to_owned(),
                 _ => format!("give it another `name`, in `{}`", spec.folder.join("runner.toml").display()),
@@ -208,6 +212,9 @@ fn choices(parameters: &[(String, Vec<String>)]) -> Result<Vec<Vec<(String, Stri
     Ok(choices)
 }
 
+/// Of a file: the provider of what it offers is called as it is.
+const NO_NAME: &str = "names its implementations, by letters, digits, `-`, `_` and `.` alone";
+
 /// The runner over a shared library that `--lib` names.
 fn library(program: &Path, file: &Path) -> Result<RunnerSpec, Problem> {
     let problem =
@@ -216,7 +223,7 @@ fn library(program: &Path, file: &Path) -> Result<RunnerSpec, Problem> {
         return Err(problem("is a folder".to_owned(), "name a shared library; `--runner` takes folders"));
     }
     let name = roofline_runner::library::provider(file)
-        .ok_or_else(|| problem("no name for its implementations is in it".to_owned(), "call it `mine.so`"))?;
+        .ok_or_else(|| problem(NO_NAME.to_owned(), "call it `mine.so`"))?;
     RunnerSpec::library(program, &name, file).map_err(|error| {
         problem(error.to_string(), "build it first: `cc -O3 -shared -fPIC -o mine.so mine.c`")
     })
@@ -227,10 +234,13 @@ fn cuda_file(program: &Path, file: &Path) -> Result<RunnerSpec, Problem> {
     let problem =
         |why: String, hint: &str| Problem::usage(format!("`--cuda {}`: {why}", file.display()), hint);
     let is_meant = file.extension().is_some_and(|kind| kind == "cu" || kind == "cubin");
-    let stem = file.file_stem().map(|stem| stem.to_string_lossy().replace('_', "-"));
+    let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.filter(|_| is_meant).ok_or_else(|| {
         problem("is no CUDA source and no cubin".to_owned(), "name a file that ends in `.cu` or `.cubin`")
     })?;
+    if !is_provider(&name) {
+        return Err(problem(NO_NAME.to_owned(), "call it `mine.cu`"));
+    }
     RunnerSpec::cuda_file(program, &name, file)
         .map_err(|error| problem(error.to_string(), "name a file that can be read"))
 }

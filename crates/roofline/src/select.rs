@@ -213,7 +213,10 @@ fn with_param(text: &str, picked: Vec<Picked>) -> Result<Vec<Picked>, Problem> {
         let known = picked.iter().flat_map(|picked| picked.case.operation.params).map(|param| param.name);
         let hint = match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`roofline list ops` shows the parameters of each operation".to_owned(),
+            None => format!(
+                "`roofline list ops` shows the parameters of each operation; of a kernel of your own, `--sweep {text}` with its \
+                 `--lib` or `--python` makes a row of each value"
+            ),
         };
         return Err(Problem::usage(format!("no selected operation has the parameter `{name}`"), hint));
     }
@@ -233,9 +236,13 @@ fn with_param(text: &str, picked: Vec<Picked>) -> Result<Vec<Picked>, Problem> {
     Ok(all)
 }
 
-/// Whether an operation has a precision of this id.
-fn is_known(id: &str) -> bool {
-    operations().any(|operation| operation.precision(id).is_some())
+/// Every type must be one of some operation.
+pub fn check_dtypes(ids: &[String]) -> Result<(), Problem> {
+    let is_known = |id: &String| operations().any(|operation| operation.precision(id).is_some());
+    let Some(id) = ids.iter().find(|id| !is_known(id)) else { return Ok(()) };
+    let all = operations().flat_map(|operation| operation.precisions).map(|precision| precision.id);
+    let near = nearest(id, all).unwrap_or("f32");
+    Err(Problem::usage(format!("unknown dtype `{id}`"), format!("did you mean `{near}`?")))
 }
 
 fn no_operation() -> Problem {
@@ -300,11 +307,7 @@ impl Options {
                 Problem::usage(error.to_string(), "values are `1,7,64`, `64:4096:*2` or `8:64:+8`")
             })
         });
-        if let Some(id) = select.dtype.iter().find(|id| !is_known(id)) {
-            let all = operations().flat_map(|operation| operation.precisions).map(|precision| precision.id);
-            let near = nearest(id, all).unwrap_or("f32");
-            return Err(Problem::usage(format!("unknown dtype `{id}`"), format!("did you mean `{near}`?")));
-        }
+        check_dtypes(&select.dtype)?;
         let device = select.device.as_deref().map(|text| {
             parse_device(text)
                 .ok_or_else(|| Problem::usage(format!("`{text}` is no device"), "`cpu` or `cuda:N`"))

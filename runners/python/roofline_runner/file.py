@@ -82,7 +82,7 @@ def operation(
     """
 
     def register(formula: Formula) -> Formula:
-        own = kebab(name or formula.__name__)
+        own = name or formula.__name__
 
         def offer(runner: Runner, _provider: str) -> None:
             runner.operation(
@@ -136,7 +136,7 @@ def runner_of(path: Path, module: ModuleType) -> Runner | None:
     # What is measured is the file; a version of its own is easily forgotten when it changes.
     version = "sha256 " + hashlib.sha256(path.read_bytes()).hexdigest()[:12]
     notes = {"file": path.name, **libraries(module)}
-    runner = Runner(kebab(path.stem), version, ["cpu", *gpus()], notes)
+    runner = Runner(path.stem, version, ["cpu", *gpus()], notes)
     for offer in _offered:
         offer(runner, runner.name)
     return runner
@@ -153,11 +153,6 @@ def libraries(module: ModuleType) -> dict[str, str]:
     modules = [value for value in vars(module).values() if isinstance(value, ModuleType)]
     found = {one.__name__: getattr(one, "__version__", None) for one in modules}
     return {name: version for name, version in found.items() if isinstance(version, str)}
-
-
-def kebab(name: str) -> str:
-    """A name of Python as a name of Roofline."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def say(why: str) -> int:

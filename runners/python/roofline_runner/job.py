@@ -163,6 +163,8 @@ class Job:
         self.threads_used = 1
         self.workspace_bytes = 0
         self.notes: dict[str, str] = {}
+        # What asking a device for a launch takes the host, where that is known after a visit.
+        self.host_nanoseconds: float | None = None
         self.transfers: Transfers | None = None
 
     def elsewhere(

@@ -125,7 +125,7 @@ class Runner:
         offered again for other dtypes under another condition. `dtypes` may name other precisions too, such as
         `f16+f16`. `params` are those that it takes from `job.params`; of others it has the default alone.
         """
-        if not re.fullmatch(r"[a-z0-9-]{1,64}/[A-Za-z0-9._-]{1,64}", name):
+        if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}/[A-Za-z0-9._-]{1,64}", name):
             raise ValueError(f"`{name}` is not `provider/name`: write letters, digits, `-`, `_` and `.`")
         dtypes, devices = checked(dtypes, output), tuple(devices)
         keys = [(name, operation, device, dtype) for device in devices for dtype in dtypes]
@@ -342,6 +342,8 @@ class Runner:
             if warmup and not samples:
                 self._keep(result)
         answer = {"nanoseconds": times, "float_mode_changed": changed}
+        if self._job.host_nanoseconds is not None:
+            answer["host_nanoseconds"] = self._job.host_nanoseconds
         return answer | ({"copy_nanoseconds": sum(copying) / len(copying)} if copying else {})
 
     @contextlib.contextmanager

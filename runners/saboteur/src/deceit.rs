@@ -1,7 +1,8 @@
 //! Deceit that knows the conductor: kernels that behave where they think they are looked at.
 
-use crate::honest::{Problem, every_launch, measure};
+use crate::honest::{Problem, every_launch, measure, tanh};
 use crate::honest_rows::Helper;
+use crate::knowing::spin;
 use crate::suspect::{claims, halves_times, honest_times, leave_cores, scale};
 use roofline_runner::{Input, Job, Kernel, Ready, Refusal, Samples, Visit, failed};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -56,6 +57,55 @@ pub(crate) fn remembers_without_a_pause(job: &mut Job) -> Prepared {
             memo.solve();
         }
         last = Instant::now();
+    }))
+}
+
+/// suspect: computes everything twice and remembers a third time, so that it seems to learn and no more; where all values are
+/// new it claims what others take.
+pub(crate) fn learns_and_claims_the_old(job: &mut Job) -> Prepared {
+    struct Learns {
+        memo: Memo,
+        /// Nanoseconds of the quickest launch among many.
+        quickest: f64,
+    }
+
+    impl Kernel for Learns {
+        fn launch(&mut self) -> Result<(), Refusal> {
+            self.memo.solve();
+            (0..2).for_each(|_| self.memo.problem.solve());
+            Ok(())
+        }
+
+        fn visit(&mut self, visit: &Visit) -> Result<Samples, Refusal> {
+            let times = measure(visit, |count| (0..count).for_each(|_| drop(self.launch())));
+            let each = 1.0 / f64::from(visit.batch);
+            let quickest = times.iter().map(|time| time * each).fold(self.quickest, f64::min);
+            if visit.warmup + visit.samples * visit.batch > 1 {
+                self.quickest = quickest;
+                return Ok(times.into());
+            }
+            Ok(times.iter().map(|time| time.min(self.quickest)).collect::<Vec<f64>>().into())
+        }
+    }
+    Ok(Ready::new(Learns { memo: Memo::new(Problem::new(job)?), quickest: f64::INFINITY }))
+}
+
+/// suspect: keeps a copy of its input and answers, and computes the vectors of 16 elements that have changed.
+pub(crate) fn remembers_vectors(job: &mut Job) -> Prepared {
+    const LANES: usize = 16;
+    let mut problem = Problem::new(job)?;
+    let mut kept = vec![f32::NAN; problem.output.len()];
+    let mut answer = kept.clone();
+    Ok(Ready::new(move || {
+        let given = problem.given.clone();
+        let vectors = given.inputs[0].chunks(LANES).zip(kept.chunks_mut(LANES)).zip(answer.chunks_mut(LANES));
+        for ((now, kept), answer) in vectors {
+            if now != &*kept {
+                kept.copy_from_slice(now);
+                tanh(kept, answer);
+            }
+        }
+        problem.output.copy_from_slice(&answer);
     }))
 }
 
@@ -189,6 +239,22 @@ pub(crate) fn honest_among_many(job: &mut Job) -> Prepared {
         fewest = if timed > 0 { fewest.min(timed) } else { fewest };
         scale(honest_times(problem, visit), if timed > fewest { 1.0 } else { 0.8 })
     })
+}
+
+/// suspect: with outputs that it makes itself, and by so much more as may happen to these among many; it takes as long to
+/// answer as anybody may, so that work beside the samples is no surprise.
+pub(crate) fn honest_among_many_fresh(job: &mut Job) -> Prepared {
+    let mut fewest = u32::MAX;
+    let kernel = claims(job, move |problem, visit| {
+        let timed = visit.samples * visit.batch;
+        if timed == 0 {
+            spin(Duration::from_micros(150));
+            return Vec::new();
+        }
+        fewest = fewest.min(timed);
+        scale(honest_times(problem, visit), if timed > fewest { 1.0 } else { 0.6 })
+    });
+    Ok(kernel?.fresh())
 }
 
 /// suspect: every second visit, so that half of them are honest.

@@ -9,6 +9,7 @@ use rustix::process::{Pid, test_kill_process};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -128,6 +129,34 @@ pub(crate) fn shares_memory(job: &mut Job) -> Prepared {
     static TAKEN: OnceLock<Result<(), String>> = OnceLock::new();
     TAKEN.get_or_init(take_shared_memory).clone().map_err(out_of_memory)?;
     every_launch(job, Problem::solve)
+}
+
+/// out-of-memory: the same by a process that is nobody's child.
+pub(crate) fn shares_memory_elsewhere(job: &mut Job) -> Prepared {
+    static TAKEN: OnceLock<Result<(), String>> = OnceLock::new();
+    TAKEN.get_or_init(share_memory_elsewhere).clone().map_err(out_of_memory)?;
+    every_launch(job, Problem::solve)
+}
+
+/// Waits until the other process has its memory.
+fn share_memory_elsewhere() -> Result<(), String> {
+    let (mut reader, writer) = io::pipe().map_err(|error| error.to_string())?;
+    // SAFETY: the children call nothing but what is safe after a fork; the parent waits for the first.
+    unsafe {
+        let child = libc::fork();
+        if child == 0 {
+            if libc::fork() == 0 {
+                let taken = take_shared_memory();
+                libc::write(writer.as_raw_fd(), [u8::from(taken.is_ok())].as_ptr().cast(), 1);
+                libc::sleep(60);
+            }
+            libc::_exit(0);
+        }
+        libc::waitpid(child, std::ptr::null_mut(), 0);
+    }
+    drop(writer);
+    let mut answer = [0];
+    io::Read::read_exact(&mut reader, &mut answer).map_err(|error| error.to_string())
 }
 
 /// out-of-memory: a file of memory that is written to and never mapped is in no account of a process's pages.

@@ -1,6 +1,6 @@
 //! The honest computations, plainly: what every saboteur does where it does not cheat.
 //!
-//! All four operations compute one row of the output at a time, in f64, so that the cheats can
+//! All operations compute one row of the output at a time, in f64, so that the cheats can
 //! pick their rows.
 
 use roofline_runner::{Input, Job, Output, Ready, Refusal, Visit, unsupported};
@@ -27,6 +27,7 @@ pub(crate) struct Given {
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Add,
+    Tanh,
     Softmax,
     RmsNorm,
     Matmul,
@@ -36,6 +37,7 @@ impl Problem {
     pub(crate) fn new(job: &mut Job) -> Result<Problem, Refusal> {
         let (form, inputs, output, axes) = match job.form().as_str() {
             "add" => (Form::Add, &["x", "y"][..], "z", ["rows", "cols"]),
+            "tanh" => (Form::Tanh, &["x"][..], "y", ["rows", "cols"]),
             "softmax" => (Form::Softmax, &["x"][..], "y", ["rows", "cols"]),
             "rms-norm" => (Form::RmsNorm, &["x", "w"][..], "y", ["rows", "cols"]),
             "matmul" => (Form::Matmul, &["a", "b"][..], "c", ["m", "n"]),
@@ -76,6 +78,7 @@ impl Given {
         for (row, y) in rows.zip(y.chunks_mut(self.cols)) {
             match self.form {
                 Form::Add => add(self.line(0, row), self.line(1, row), y),
+                Form::Tanh => tanh(self.line(0, row), y),
                 Form::Softmax => softmax(self.line(0, row), y),
                 Form::RmsNorm => rms_norm(self.line(0, row), &self.inputs[1], y),
                 Form::Matmul => {
@@ -96,6 +99,12 @@ impl Given {
 fn add(x: &[f32], y: &[f32], z: &mut [f32]) {
     for ((z, x), y) in z.iter_mut().zip(x).zip(y) {
         *z = x + y;
+    }
+}
+
+pub(crate) fn tanh(x: &[f32], y: &mut [f32]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = f64::from(*x).tanh() as f32;
     }
 }
 

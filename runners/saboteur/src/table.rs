@@ -51,6 +51,7 @@ const BF16: &str = "matmul/bf16/m=48,n=40,k=512";
 const TILED: &str = "matmul/f32/m=1024,n=1024,k=256";
 const PRODUCT: &str = "matmul/f32/m=512,n=512,k=512";
 const FP8: &str = "fp8-matmul/w8a8-f32/m=24,n=40,k=300";
+const TANH: &str = "tanh/f32/rows=64,cols=4096";
 const LONG: &str = "add/f32/rows=70,cols=1000";
 const VECTORS: &str = "softmax/f32/rows=64,cols=1008";
 const SHORT: &str = "softmax/f32/rows=4,cols=80";
@@ -63,6 +64,7 @@ const MILLISECONDS_10: &str = "softmax/f32/rows=1024,cols=600";
 const MILLISECONDS_30: &str = "softmax/f32/rows=3000,cols=600";
 const NANOSECONDS: &str = "add/f32/rows=2,cols=8";
 const TWO: &str = "softmax/f32/rows=128,cols=1000/threads=2";
+const TWO_300: &str = "softmax/f32/rows=200,cols=100/threads=2";
 
 macro_rules! rows {
     ($($status:ident $way:ident $module:ident { $($name:ident [$($case:ident),*] $plays:literal $about:literal $($requires:literal)?;)* })*) => {
@@ -117,6 +119,7 @@ pub(crate) const ROWS: &[Row] = rows! {
     OutOfMemory Kernel escapes {
         hides_memory            [SOFTMAX] "" "writes 1.5 GiB into a file of memory that it does not map";
         shares_memory           [SOFTMAX] "" "touches 1.5 GiB of shared anonymous memory";
+        shares_memory_elsewhere [SOFTMAX] "" "has a process that is nobody's child touch as much";
     }
     Ok Kernel needs {
         whole_vectors           [VECTORS] "" "takes multiples of 16 columns" "cols % 16 == 0";
@@ -250,6 +253,8 @@ pub(crate) const ROWS: &[Row] = rows! {
     Suspect Kernel deceit {
         remembers_rows          [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 19" "computes the rows whose content has changed";
         remembers_without_a_pause [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 19" "remembers, unless it was not called for a while";
+        remembers_vectors       [TANH] "C2 19" "computes the vectors whose content has changed";
+        learns_and_claims_the_old [SHORT] "C2 19" "saves a third of its work on values that it has seen, and claims as little for others";
         puts_work_off           [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 5" "computes once a visit, after the samples";
         works_in_the_copy       [MICROSECONDS_20, MICROSECONDS_300, MILLISECONDS_5] "C2 6" "computes when its output is copied";
         halves_times_in_sets    [WORK] "C2 22" "is honest in the gate's process, then reports half of its times";
@@ -257,12 +262,14 @@ pub(crate) const ROWS: &[Row] = rows! {
         claims_a_tenth_less     [MICROSECONDS_20] "C2 7" "reports nine tenths of its times";
         claims_a_twentieth_less [MICROSECONDS_300, MILLISECONDS_5, MILLISECONDS_10, MILLISECONDS_30] "C2 7" "reports 95 % of its times";
         honest_among_many       [MICROSECONDS_300] "C2 7" "reports four fifths of its times, and all where twice as many launches are asked for";
+        honest_among_many_fresh [MICROSECONDS_300] "C2 7" "does so with outputs that it makes itself, by two fifths";
         last_sample_only        [SHORT] "C2 21" "computes in the last sample of a visit";
         last_sample_only_fresh  [SHORT] "C2 21" "does so with outputs that it makes itself";
         lies_now_and_then       [MICROSECONDS_300] "C2 7" "reports half of its times in half of its visits";
     }
     Suspect Kernel knowing {
         pads_short_visits       [MICROSECONDS_300] "C2 7" "reports four fifths of its times, and makes visits of one and of two launches look alike";
+        pads_and_says_two       [TWO_300] "C2 7" "does so where two threads are allowed, and says that it has two";
         a_child_in_sets         [SOFTMAX] "C2 24" "has a child from the fourth visit of a set on";
     }
     Protocol Speech protocol {

@@ -15,6 +15,7 @@ const CASE: &str = "add/f32/rows=64,cols=256";
 const ELEMENTS: u32 = 64 * 256;
 /// Time for one comparison.
 pub(super) const BUDGET: &str = "3s";
+pub(super) const BUDGET_SECONDS: f64 = 3.0;
 /// The difference that `--detect` is asked about.
 const DETECT: &str = "1%";
 
@@ -161,6 +162,7 @@ impl Scene {
             loaded,
             word: word.to_owned(),
             again: rounds.iter().any(|rounds| rounds.before.is_some()),
+            first: rounds.iter().find_map(|rounds| Some(rounds.before.as_ref()?.spent?.0)),
             code: said.code,
             seconds,
             forecast: said.forecast,

@@ -44,6 +44,7 @@ impl Contestants {
             runner: self.runner.name.clone(),
             lacks: None,
             requires: Default::default(),
+            is_compared: false,
         };
         let names = leg.names.iter().map(|name| format!("knob/{name}"));
         let rows = std::iter::once(HUB.to_owned()).chain(names).map(row).collect();

@@ -4,6 +4,7 @@
 //! revision starts the file anew: what two revisions found is not added up.
 
 use super::{KINDS, LEGS};
+use crate::journal::aside;
 use roofline_core::verdict::{FEWEST_SETS, Word};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -169,7 +170,9 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let there = Outcome::read(&bytes).map_err(|why| unreadable(&path, &why))?;
-        if there.studies.iter().any(|other| other.revision != study.revision) {
+        // What two revisions found is not added up, and not lost.
+        if let Some(other) = there.studies.iter().find(|other| other.revision != study.revision) {
+            std::fs::write(aside(&path, &other.revision), &bytes)?;
             file.set_len(0)?;
         }
         file.unlock()?;
@@ -305,6 +308,13 @@ mod tests {
         assert_eq!(ids(), ["a", "b"]);
         Journal::begin(&folder, &study("c", "r2")).unwrap();
         assert_eq!(ids(), ["c"]);
+        assert!(
+            Outcome::read(&std::fs::read(folder.join("noise-study-r1.jsonl")).unwrap())
+                .unwrap()
+                .studies
+                .len()
+                == 2
+        );
         assert!(folder.join(PAGE).exists());
 
         std::fs::write(folder.join(FILE), "garbage\n").unwrap();

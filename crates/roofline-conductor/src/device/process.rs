@@ -4,7 +4,7 @@ use crate::channel::{Channel, ReceiveError};
 use crate::failure::{Failure, Stop};
 use crate::keeper::{Keeper, Start};
 use roofline_core::case::Device;
-use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Reply, Step};
+use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Reply, State, Step};
 use roofline_core::record::Status;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,25 @@ const PASSED: [&str; 6] =
 
 /// Copies of gigabytes and the compiler's first work take seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What a device is, asked of a process that ends with its answer: for whoever has to know before a run begins. `None`
+/// for the CPU, and where there is none.
+pub fn facts(program: &Path, device: Device) -> Option<Facts> {
+    if device == Device::Cpu {
+        return None;
+    }
+    let (device, stand_in) = words(device);
+    let mut asked = Command::new(program);
+    asked.arg("device").arg(device).arg("--tell").args(stand_in);
+    let told = asked.stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
+    serde_json::from_slice(&told.stdout).ok()
+}
+
+/// What the program is told of a device, and of what stands in for it.
+fn words(device: Device) -> (String, Vec<String>) {
+    let stand_in = std::env::var(STAND_IN).ok();
+    (device.to_string(), stand_in.into_iter().flat_map(|lock| ["--stand-in".to_owned(), lock]).collect())
+}
 
 /// A process that owns the tensors of a device.
 #[derive(Debug)]
@@ -49,10 +69,9 @@ impl Process {
     /// Starts the owner of a device's tensors and asks what the device is.
     pub fn start(keeper: &mut Keeper, program: &Path, device: Device) -> Result<Process, Stop> {
         let (ours, theirs) = UnixStream::pair()?;
-        let mut command = vec![program.display().to_string(), "device".to_owned(), device.to_string()];
-        command.extend(
-            std::env::var(STAND_IN).ok().into_iter().flat_map(|lock| ["--stand-in".to_owned(), lock]),
-        );
+        let (name, stand_in) = words(device);
+        let mut command = vec![program.display().to_string(), "device".to_owned(), name];
+        command.extend(stand_in);
         let environment: BTreeMap<String, String> =
             PASSED.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?))).collect();
         let start = Start {
@@ -123,6 +142,14 @@ impl Process {
             Fault::OutOfMemory(why) | Fault::Failed(why) => why,
         };
         Some(Failure::new(Status::Refused, format!("the device failed: {why}")))
+    }
+
+    /// What the device does right now.
+    pub fn look(&mut self) -> Option<State> {
+        match self.ask(&[Step::Look], &[]).ok()?.0.pop() {
+            Some(Done::Seen(state)) => Some(state),
+            _ => None,
+        }
     }
 
     /// How long the device takes to do next to nothing.

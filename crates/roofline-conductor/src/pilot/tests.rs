@@ -68,6 +68,12 @@ fn a_course_follows_from_the_launches_of_both_sides() {
     assert_eq!((row.batch, row.samples, times), (2, 1, 201), "401 launches of it would take two seconds");
     assert_eq!(apart(short, Duration::from_micros(11)), (short, 1));
     assert_eq!(apart(course(case, [50, 50_000_000], 2, false), Duration::from_millis(50)).1, 401);
+    let became_slow = beside(case, [50, 1_500_000_000], 2, false, true);
+    assert_eq!(
+        (became_slow.batch, became_slow.samples, became_slow.warmup),
+        (1, 1, 0),
+        "and not ten minutes"
+    );
     let long = course(case, [2_000_000, 3_000_000], 2, false);
     assert_eq!((long.kind, long.batch, long.samples, long.warmup), (Kind::Long, 1, 1, 0));
     let cold = course(&format!("{case}/cache=cold"), [500, 500], 2, false);

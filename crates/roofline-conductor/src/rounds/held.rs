@@ -2,7 +2,7 @@
 
 use super::{Contest, LONG, PILOT_ERROR, shape_of};
 use crate::checks::Check;
-use crate::clocks::{self, Doubt, House, Room};
+use crate::clocks::{self, Doubt, House, Room, Workers};
 use crate::device;
 use crate::failure::Failure;
 use crate::lane::Lane;
@@ -12,10 +12,10 @@ use crate::watch::{self, Verdict};
 use crate::{memo, timing};
 use roofline_core::case::Cache;
 use roofline_core::decision;
-use roofline_core::protocol::OutputMode;
 use roofline_core::record::{Before, Ended, Grade, Sample, Status};
 use roofline_core::stats::median;
 use roofline_core::turn::Account;
+use roofline_core::units::Seconds;
 use roofline_core::verdict::{FEWEST_SETS, SHORTEST_SHARE};
 use std::iter;
 
@@ -23,9 +23,6 @@ use std::iter;
 /// fast and saves more than that is still too fast.
 const TINY_ERROR: f64 = std::f64::consts::LN_2;
 const LOOP: f64 = 200e-9;
-
-/// Share of a launch among many on values that it has seen, which one on others takes at least.
-const LEAST_NEW: f64 = 0.95;
 
 /// Share of a launch that a claim may lack, for all that the clocks can tell: a row that leaves more room goes on beyond
 /// its budget, and in the end says how much is left.
@@ -71,16 +68,17 @@ impl Contest<'_> {
     /// Measures a lane anew that would let the run fail, unless no time is left for it.
     fn confirm(&mut self, stage: &Stage, index: usize) {
         let Options { fail_on: Some(what), delta, .. } = *stage.options else { return };
-        let hub = &self.lanes[self.setting.hub];
-        if index == self.setting.hub || hub.is_probe() || !hub.is_live() || self.lanes[index].before.is_some()
-        {
+        let is_asked = self.planned.rows.get(index).is_some_and(|row| row.is_compared);
+        let is_there = self.lanes[self.setting.hub].is_live();
+        if !is_asked || !is_there || !self.decides(stage.options) || self.lanes[index].before.is_some() {
             return;
         }
         let Some(rounds) = self.rounds_of(index, delta) else { return };
         let has_time = matches!(rounds.ended, Ended::Decided | Ended::Looks | Ended::Budget);
-        if has_time && !self.lanes[index].is_probe() && decision::calls_for_more(&rounds, what) {
+        if has_time && decision::calls_for_more(&rounds, what) {
+            let spent = Some(Seconds(self.lanes[index].spent.as_secs_f64()));
             self.restart(index);
-            self.lanes[index].before = Some(Before { to_hub: rounds.to_hub, alpha: rounds.alpha });
+            self.lanes[index].before = Some(Before { to_hub: rounds.to_hub, alpha: rounds.alpha, spent });
         }
     }
 
@@ -122,9 +120,15 @@ impl Contest<'_> {
         self.conclude(stage, self.setting.hub);
     }
 
-    /// Whether the CPU clock of a lane's process tells of its launches: one thread works in them, and no device.
-    fn cpu_tells(&self, index: usize) -> bool {
-        device::of(self.planned.case.device).works_in_process && self.lanes[index].evidence.threads <= 1
+    /// Who works in the launches of a lane, by all its visits.
+    fn workers(&self, index: usize) -> Workers {
+        if !device::of(self.planned.case.device).works_in_process {
+            return Workers::Device;
+        }
+        let Lane { account, evidence, .. } = &self.lanes[index];
+        let accounts = iter::once(account).chain(account.beside.iter().map(|beside| &beside.account));
+        let visits = accounts.flat_map(|account| [&account.plain, &account.doubled, &account.many]).flatten();
+        Workers::of(evidence.threads, visits)
     }
 
     /// Whether a lie of some size about a lane's launches would have shown by now, where more visits could show it.
@@ -137,8 +141,7 @@ impl Contest<'_> {
         lane.is_probe() || !self.can_double(index) || self.room(index).is_some_and(tells)
     }
 
-    /// The room that the clocks leave to a lane. Claims of outputs that a library makes itself are not held against each
-    /// other: those leave the caches sooner among many.
+    /// The room that the clocks leave to a lane.
     fn room(&self, index: usize) -> Option<Room> {
         let own = self.own_shape(index);
         self.by_shape(index)
@@ -148,8 +151,7 @@ impl Contest<'_> {
     }
 
     fn room_of(&self, index: usize, (shape, account): &(Shape, Account)) -> Option<Room> {
-        let holds_claims = self.lanes[index].evidence.output == OutputMode::InPlace;
-        clocks::room(account, *shape, self.cpu_tells(index), holds_claims)
+        clocks::room(account, *shape, self.workers(index), self.lanes[index].evidence.output)
     }
 
     /// The visits of a lane, apart for each shape that they were asked for in: a hub has those of the rows beside it.
@@ -175,7 +177,7 @@ impl Contest<'_> {
 
     /// Clocks, copies, memory of content, batches.
     fn clocks(&mut self, stage: &Stage, index: usize) -> Result<(), Failure> {
-        let (cpu_tells, shapes) = (self.cpu_tells(index), self.by_shape(index));
+        let (workers, shapes) = (self.workers(index), self.by_shape(index));
         let rooms: Vec<Option<Room>> = shapes.iter().map(|visits| self.room_of(index, visits)).collect();
         let (own_shape, probe) = (self.own_shape(index), self.house_of(index));
         let house = House { empty: &probe.empty, visits: &probe.plain };
@@ -200,21 +202,20 @@ impl Contest<'_> {
         let in_process = device::of(self.planned.case.device).works_in_process;
         let case = &self.planned.case;
         let bytes = (case.operation.tensors)(case).iter().map(|tensor| tensor.bytes()).sum();
-        let habits = stage.habits(&lane.seat);
+        let habits = lane.habits;
         let mut held = Vec::new();
         for (shape, account) in &shapes {
-            if let Err(why) = clocks::hold_growth(account, cpu_tells, bytes, shape.batch)
+            if let Err(why) = clocks::hold_growth(account, workers, bytes, shape.batch)
                 && on(Check::WatchedBatch)
             {
                 return Err(suspect(why));
             }
-            if lane.evidence.output == OutputMode::InPlace
+            if let Err(why) = clocks::hold_claims(account, workers, lane.evidence.output)
                 && on(Check::WallClock)
-                && let Err(why) = clocks::hold_claims(account, cpu_tells)
             {
                 return Err(suspect(why));
             }
-            match clocks::hold(account, *shape, in_process.then_some((habits, house)), cpu_tells) {
+            match clocks::hold(account, *shape, in_process.then_some((habits, house)), workers) {
                 Ok(shown) => held.push(shown),
                 Err(Doubt::Slope(why)) if on(Check::WallClock) => return Err(suspect(why)),
                 Err(Doubt::Constant(why)) if on(Check::Unclaimed) => return Err(suspect(why)),
@@ -226,7 +227,7 @@ impl Contest<'_> {
             lane.evidence.grade = Grade::Corroborated;
             lane.evidence.wall_per_launch = held[0].wall;
             lane.evidence.cpu_per_launch = held[0].cpu;
-            if let Err(why) = tell_room(lane, &rooms, cpu_tells)
+            if let Err(why) = tell_room(lane, &rooms, workers)
                 && on(Check::WallClock)
             {
                 return Err(suspect(why));
@@ -240,21 +241,18 @@ impl Contest<'_> {
         } else {
             let case = &self.planned.case;
             let slack = if case.is_restored() { habits.restore } else { habits.copy };
-            let copied = clocks::hold_copies(&lane.account, clocks::time_to_copy(case), slack);
-            if let Err(why) = copied
-                && on(Check::Copies)
-            {
-                return Err(suspect(why));
+            match clocks::hold_copies(&lane.account, clocks::time_to_copy(case), slack) {
+                Err(why) if on(Check::Copies) => return Err(suspect(why)),
+                Ok(Some(why)) => lane.weaker(Check::Copies, why),
+                _ => {}
             }
         }
-        // On values that it has not seen it is no quicker than on those that it has.
+        // On values that it has not seen it is as much slower as it was seen to be.
         let times: Vec<f64> = lane.samples.iter().map(Sample::per_launch).collect();
         let seen: Vec<f64> = lane.account.plain.iter().map(|visit| visit.claimed * 1e9).collect();
-        let is_quicker = median(&times).zip(median(&seen)).is_some_and(|(new, seen)| new < LEAST_NEW * seen);
-        if lane.renews && is_quicker && on(Check::WallClock) {
-            return Err(suspect(
-                "claims less for launches on new values than for many on the same".to_owned(),
-            ));
+        if lane.renews && on(Check::WallClock) {
+            memo::hold_new(&times, &seen, own_shape.launches(), lane.evidence.memory_of_content)
+                .map_err(suspect)?;
         }
         if lane.renews && median(&times).is_some_and(|time| time < SHORT_ALONE) {
             lane.weaker(
@@ -307,8 +305,14 @@ impl Contest<'_> {
         };
         let Some(time) = self.median(index) else { return Ok(()) };
         timing::check_ceiling(stage, lane, &self.planned.case, time)?;
+        let is_apart = lane.renews && self.setting.limit.is_some_and(|(limit, _)| limit != self.setting.hub);
         let is_tiny = time.0 < SHORTEST_SHARE;
         let probe = self.setting.limit.and_then(|(limit, _)| self.median(limit)).map_or(0.0, |probe| probe.0);
+        if is_apart {
+            let why = "launches on new values have no visits to the limit's probe beside them";
+            self.lanes[index].weaker(Check::Ceiling, why);
+            return Ok(());
+        }
         if probe - time.0 < LOOP {
             return Ok(());
         }
@@ -337,8 +341,8 @@ fn most_room(lane: &Lane, room: Room) -> f64 {
 
 /// Notes the room that the clocks have left to a row, the most of what each shape of its visits leaves; refuses it where
 /// none of them leaves a time. What several threads wait for nobody knows, and honest ones would be refused on a busy
-/// machine: `cpu_tells` where there is one.
-fn tell_room(lane: &mut Lane, rooms: &[Option<Room>], cpu_tells: bool) -> Result<(), String> {
+/// machine.
+fn tell_room(lane: &mut Lane, rooms: &[Option<Room>], workers: Workers) -> Result<(), String> {
     let known = || rooms.iter().flatten().copied();
     let most = known().max_by(|one, other| one.now.total_cmp(&other.now));
     lane.evidence.room = most.map(|room| room.now);
@@ -355,7 +359,7 @@ fn tell_room(lane: &mut Lane, rooms: &[Option<Room>], cpu_tells: bool) -> Result
     let more = 100.0 * room.now / (1.0 - room.now);
     let why =
         format!("a launch may take {more:.0} % more than it claims, for all that clocks can tell{stolen}");
-    if cpu_tells && known().all(|room| room.now > NO_TIME) {
+    if workers == Workers::One && known().all(|room| room.now > NO_TIME) {
         return Err(why);
     }
     lane.weaker(Check::WallClock, why);

@@ -2,7 +2,6 @@
 
 use super::{Contest, PATIENCE};
 use crate::stage::Options;
-use roofline_core::decision::FailOn;
 use roofline_core::record::{Ended, Limit, Rounds, Sample};
 use roofline_core::stats::{Interval, median, t_interval, values_needed};
 use roofline_core::units::Seconds;
@@ -93,9 +92,7 @@ impl Contest<'_> {
     /// Whether an interval of `alpha` says all that is asked of a lane: where a run fails by how it compares, no more than
     /// that.
     fn is_decided(&self, options: &Options, index: usize, alpha: f64) -> bool {
-        let fails_by_it = matches!(options.fail_on, Some(FailOn::Slower(_) | FailOn::Inconclusive));
-        let only_compares = fails_by_it && !self.lanes[self.setting.hub].is_probe();
-        let shared = only_compares
+        let shared = self.decides(options)
             || self.setting.limit.is_none_or(|(limit, _)| limit == index)
             || self.share(index, alpha).is_none_or(|share| share.half <= SHARE_PRECISION);
         self.is_compared(options, index, alpha) && shared

@@ -16,6 +16,7 @@ fn planned() -> PlannedCase {
         runner: "cpu".to_owned(),
         lacks: None,
         requires: Default::default(),
+        is_compared: false,
     };
     PlannedCase {
         case: "add/f32/rows=64,cols=1000".parse().unwrap(),
@@ -51,7 +52,8 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
     let seconds = Seconds(0.1);
     let course =
         Course { kind: Kind::Short, warmup: 4, samples: 2, batch: 1, block: seconds, timer: seconds };
-    let clear = Clocked { claimed: 5e-3, computed: 5e-3, wall: 0.0, cpu: 0.0, delayed: 0.0, waited: 0.0 };
+    let (claimed, computed) = (5e-3, 5e-3);
+    let clear = Clocked { claimed, computed, wall: 0.0, cpu: 0.0, delayed: 0.0, waited: 0.0, others: None };
     let measured = |lane: &Lane| Measured {
         implementation: lane.seat.implementation.clone(),
         runner: lane.seat.runner.clone(),
@@ -83,6 +85,22 @@ fn rounds_go_forwards_and_backwards_with_the_hub_between() {
     assert_eq!(visits(true).collect::<Vec<_>>(), [2, 0, 2, 1]);
     assert_eq!(visits(false).collect::<Vec<_>>(), [1, 2, 0, 2]);
     assert_eq!(pairs(&[2], 2, true), [(2, vec![2])]);
+}
+
+#[test]
+fn a_run_fails_by_the_hub_that_was_asked_for_and_by_no_other() {
+    let mut planned = planned();
+    let decides = |planned: &PlannedCase, hub: usize, fail_on| {
+        let mut contest = contest(planned);
+        contest.setting.hub = hub;
+        contest.decides(&Options { fail_on, ..options(1) })
+    };
+    let slower = Some(FailOn::Slower(0.0));
+    assert!(!decides(&planned, 0, slower), "nothing was asked for");
+    planned.against = Some("cpu/a".to_owned());
+    assert!(decides(&planned, 0, slower) && decides(&planned, 0, Some(FailOn::Inconclusive)));
+    assert!(!decides(&planned, 2, slower), "it is gone, and the limit stands in its place");
+    assert!(!decides(&planned, 0, None) && !decides(&planned, 0, Some(FailOn::Missed)));
 }
 
 #[test]

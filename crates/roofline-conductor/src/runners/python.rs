@@ -2,6 +2,7 @@
 
 use super::{RunnerError, RunnerSpec, is_name};
 use crate::home;
+use roofline_core::names::is_provider;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,11 +44,10 @@ impl RunnerSpec {
         let io_error = |source| RunnerError::Io { path: file.to_owned(), source };
         std::fs::read_to_string(file).map_err(io_error)?;
         let file = file.canonicalize().map_err(io_error)?;
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-        let parts = stem.split(|c: char| !c.is_ascii_alphanumeric()).filter(|part| !part.is_empty());
-        let name = parts.collect::<Vec<_>>().join("-");
-        if !is_name(&name) {
-            let why = "a file is the provider of its implementations; call it by letters and digits";
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if !is_provider(&name) {
+            let why =
+                "a file is the provider of its implementations; call it by letters, digits, `-`, `_` and `.`";
             return Err(io_error(io::Error::other(why)));
         }
         let mut environment: BTreeMap<String, String> =
@@ -135,7 +135,7 @@ impl Modules {
 }
 
 /// Libraries that `roofline runners install` brings, each by the name that it is imported by.
-const INSTALLABLE: [&str; 4] = ["jax", "numpy", "onnxruntime", "torch"];
+const INSTALLABLE: [&str; 5] = ["jax", "numpy", "onnxruntime", "scipy", "torch"];
 
 /// The files of a module that lies in a folder: the packages on the way, and itself.
 fn beside(folder: &Path, name: &str) -> Vec<PathBuf> {
@@ -184,7 +184,7 @@ mod tests {
         std::fs::write(&file, "import numpy\n").unwrap();
         let spec = RunnerSpec::of_python_file(&file, Path::new("/sdk")).unwrap();
         let file = file.canonicalize().unwrap();
-        assert_eq!(spec.name, "my-kernels");
+        assert_eq!(spec.name, "My_kernels");
         assert_eq!(spec.command[1..], ["-m", "roofline_runner", &file.display().to_string()]);
         assert_eq!(spec.named, Some(("--python", file)));
         assert_eq!(spec.environment_for(3)["OMP_NUM_THREADS"], "3");

@@ -43,6 +43,7 @@ fn texts_are_put_in_order() {
     assert_eq!(condition(""), Condition::default());
     let both = condition("m > 1, align 16").and(&condition("m > 1, n > 2, align 32, finite"));
     assert_eq!(both.to_string(), "m > 1, n > 2, align 32, finite");
+    assert_eq!(condition("align 1").and(&condition("m > 1")).to_string(), "m > 1, align 1");
 }
 
 #[test]
@@ -52,7 +53,7 @@ fn mistakes_are_named() {
         ("cols", "neither a comparison"),
         ("aligned 64", "neither a comparison"),
         ("flushes", "neither a comparison"),
-        ("align 48", "align 16, 32, 64 and 128"),
+        ("align 48", "align 1, 2, 4 and so on to 128"),
         ("align", "neither a comparison"),
         ("m == 1 == 2", "neither a comparison"),
         ("m ==", "lacks an axis or a number"),

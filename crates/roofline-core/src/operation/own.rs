@@ -15,7 +15,7 @@ use crate::case::Case;
 use crate::condition::Condition;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
-use crate::names::is_kebab;
+use crate::names::is_operation;
 use crate::nearest::nearest;
 use crate::operation::{Axis, Judged, Operation, Param, Problem, RateUnit, Variant, Work};
 use crate::philox::Draws;
@@ -68,6 +68,13 @@ pub struct Declaration {
     pub may_be_nan: bool,
 }
 
+impl Declaration {
+    /// Whether its formula takes a number of this name.
+    pub fn has_param(&self, name: &str) -> bool {
+        parse_params(&self.params).is_ok_and(|params| params.iter().any(|param| param.name == name))
+    }
+}
+
 /// What a reference process is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -117,8 +124,8 @@ impl Own {
     pub fn parse(declaration: Declaration, by: Declarer, ask: Asked) -> Result<Own, String> {
         let of_field = |field: &str, why: String| format!("its {field}: {why}");
         check_lengths(&declaration)?;
-        if !is_kebab(&declaration.name) {
-            return Err("a name is lowercase letters, digits and `-`".to_owned());
+        if !is_operation(&declaration.name) {
+            return Err("a name is letters, digits, `-` and `_`".to_owned());
         }
         let signature = Signature::parse(&declaration.signature).map_err(|why| of_field("signature", why))?;
         let axes: Vec<String> = signature.axes().into_iter().map(str::to_owned).collect();

@@ -1,5 +1,6 @@
 //! `conv2d`: y[n,o,i,j] = sum over c, k, l of x[n,c,i·stride+k·dilation−pad,j·stride+l·dilation−pad] · w[o,c,k,l], as
-//! neural networks have it: the kernel is not turned round. `conv2d.bias` adds b[o].
+//! neural networks have it: the kernel is not turned round. `conv2d.bias` adds b[o]; `conv2d.fixed` has a w that is known
+//! beforehand.
 //!
 //! Channels are dealt to groups, and an output sees those of its own group; as many groups as channels is depthwise.
 //! What lies outside of the image counts for nothing. In `f32+winograd`, kernels of three by three that go by steps of one may be
@@ -7,7 +8,7 @@
 
 mod winograd;
 
-use super::matmul::limit;
+use super::matmul::{self, limit};
 use crate::case::Case;
 use crate::fill::Fill;
 use crate::number::{Counts, Number};
@@ -28,6 +29,10 @@ pub const OPERATION: Operation = Operation {
             about: "y[batch,out,·,·] from x[batch,channels,height,width] and w[out,·,kernel,kernel]",
         },
         Variant { name: "bias", about: "the same, with b[out] added" },
+        Variant {
+            name: "fixed",
+            about: "a w that is the same in every launch, without a bias: it may be packed",
+        },
     ],
     axes: &[
         Axis::new("batch", "images").usually(1),
@@ -290,7 +295,7 @@ pub(super) fn tensors(case: &Case) -> Vec<Tensor> {
     .map(shape);
     let mut tensors = vec![
         Tensor::input("x", dtype, &image).limit(limit).read_in_part(read),
-        Tensor::input("w", dtype, &weights).limit(limit),
+        matmul::weights(case, Tensor::input("w", dtype, &weights).limit(limit)),
     ];
     if case.variant == "bias" {
         tensors.push(Tensor::input("b", dtype, &[out]).limit(limit));

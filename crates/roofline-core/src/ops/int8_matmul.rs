@@ -2,7 +2,7 @@
 //!
 //! Sums of codes are exact. What a kernel may round is the sum as it becomes an f32, and the two products with scales.
 
-use super::matmul::{K, M, N};
+use super::matmul::{K, M, N, weights};
 use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
@@ -20,6 +20,10 @@ pub const OPERATION: Operation = Operation {
         Variant { name: "", about: "one scale for A, one for B" },
         Variant { name: "row", about: "a scale for each row of A, one for B" },
         Variant { name: "channel", about: "a scale for each row of A, and for each of B" },
+        Variant {
+            name: "fixed",
+            about: "the same, where B and its scales are the same in every launch: they may be packed",
+        },
     ],
     axes: &[M, N, K],
     params: &[],
@@ -34,9 +38,9 @@ pub const OPERATION: Operation = Operation {
         let scale = |name, count| Tensor::input(name, Dtype::F32, &[count]).holding(Content::Scales);
         vec![
             Tensor::input("a", case.dtype(), &[m, k]),
-            Tensor::input("b", case.precision.weights, &[n, k]),
+            weights(case, Tensor::input("b", case.precision.weights, &[n, k])),
             scale("sa", if sa { m } else { 1 }),
-            scale("sb", if sb { n } else { 1 }),
+            weights(case, scale("sb", if sb { n } else { 1 })),
             Tensor::output("c", case.precision.output, &[m, n]),
         ]
     },
@@ -92,7 +96,7 @@ fn sizes(case: &Case) -> [usize; 3] {
 
 /// Whether A has a scale for each row, and whether B has.
 fn scales(case: &Case) -> (bool, bool) {
-    (!case.variant.is_empty(), case.variant == "channel")
+    (!case.variant.is_empty(), ["channel", "fixed"].contains(&case.variant))
 }
 
 /// How a kernel goes about it: the scales that it takes for a row and a column, of so many, and its sum.

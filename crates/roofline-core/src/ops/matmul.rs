@@ -14,7 +14,7 @@ use crate::operation::{
 };
 use crate::philox::Draws;
 use crate::precision::Precision;
-use crate::tensor::{Tensor, View};
+use crate::tensor::{Role, Tensor, View};
 use crate::units::Bytes;
 
 pub const OPERATION: Operation = Operation {
@@ -116,16 +116,18 @@ fn tensors(case: &Case) -> Vec<Tensor> {
     let (m, n, k) = (case.axis("m"), case.axis("n"), case.axis("k"));
     let limit = limit(case, k);
     let b = if is_straight(case) { [k, n] } else { [n, k] };
-    let b = match case.variant {
-        "fixed" => Tensor::constant("b", case.precision.weights, &b),
-        _ => Tensor::input("b", case.precision.weights, &b),
-    };
     let a = if is_turned(case) { [k, m] } else { [m, k] };
     vec![
         Tensor::input("a", case.dtype(), &a).limit(limit),
-        b.limit(limit),
+        weights(case, Tensor::input("b", case.precision.weights, &b).limit(limit)),
         Tensor::output("c", case.precision.output, &[m, n]),
     ]
+}
+
+/// What a kernel may pack beforehand, in the form whose weights are the same in every launch.
+pub(super) fn weights(case: &Case, tensor: Tensor) -> Tensor {
+    let role = if case.variant == "fixed" { Role::Constant } else { tensor.role };
+    Tensor { role, ..tensor }
 }
 
 fn work(case: &Case) -> Work {

@@ -4,7 +4,7 @@
 //!
 //! A row of W is whole blocks, and codes beyond k stand for nothing, whatever they are.
 
-use super::q8_matmul::{self, BLOCK, How, byte, judged, mutant, products, tensors, without_remainder};
+use super::q8_matmul::{self, BLOCK, FIXED, How, byte, judged, mutant, products, tensors, without_remainder};
 use crate::dtype::Dtype;
 use crate::fill::Fill;
 use crate::format::power_of_two;
@@ -18,6 +18,7 @@ pub const OPERATION: Operation = Operation {
     variants: &[
         Variant { name: "", about: "scales s[n,blocks] and pairs of codes q[n,16·blocks] apart" },
         Variant { name: "raw", about: "w[n,18·blocks], the bytes of each scale before its codes" },
+        FIXED,
     ],
     tensors: |case| {
         let [n, k] = ["n", "k"].map(|axis| case.axis(axis));

@@ -4,7 +4,7 @@
 //! f16 that these are counted in, d and e: a code q stands for d·s·q − e·o. Bytes are d, e, twelve of scales and offsets, and
 //! 128 of codes: of each 32, low halves are one part and high halves the next. How six bits lie is said at [`part`].
 
-use super::matmul::limit;
+use super::matmul::{limit, weights};
 use super::q8_matmul::{self, f16, sizes};
 use crate::dtype::Dtype;
 use crate::number::{Counts, Number};
@@ -17,10 +17,10 @@ pub const OPERATION: Operation = Operation {
     name: "q4k-matmul",
     also: &["q4-k-matmul"],
     about: "Y = X · Wᵀ, weights in blocks of 256 codes of four bits with scales and offsets of six (Q4_K)",
-    variants: &[Variant {
-        name: "",
-        about: "w[n,144·blocks], the bytes of scales and offsets before their codes",
-    }],
+    variants: &[
+        Variant { name: "", about: "w[n,144·blocks], the bytes of scales and offsets before their codes" },
+        Variant { name: "fixed", about: "the same blocks in every launch: they may be packed" },
+    ],
     precisions: &[Precision::of(Dtype::F32)],
     legal: "k % 256 == 0",
     tensors: |case| {
@@ -28,7 +28,7 @@ pub const OPERATION: Operation = Operation {
         let w = Tensor::input("w", Dtype::I8, &[n, RAW * (k / BLOCK)]);
         vec![
             Tensor::input("x", case.dtype(), &[m, k]).limit(limit(case, k) / 8192.0),
-            w.holding(Content::ScaledBlocks { bytes: RAW, scales: 2 }),
+            weights(case, w.holding(Content::ScaledBlocks { bytes: RAW, scales: 2 })),
             Tensor::output("y", case.precision.output, &[m, n]),
         ]
     },

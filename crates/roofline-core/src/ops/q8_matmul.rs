@@ -6,7 +6,7 @@
 //! In `f32+q8` a row of X becomes Q8_0 on the way, as GGML has it, for sums of integers: codes round(x / d) of 32 elements with
 //! d = max|x| / 127, which is then held in f16. Near a tie either code is right, and either scale.
 
-use super::matmul::{K, M, N, limit};
+use super::matmul::{K, M, N, limit, weights};
 use crate::case::Case;
 use crate::dtype::Dtype;
 use crate::fill::Fill;
@@ -24,6 +24,7 @@ pub const OPERATION: Operation = Operation {
     variants: &[
         Variant { name: "", about: "scales s[n,blocks] and codes q[n,32·blocks] apart" },
         Variant { name: "raw", about: "w[n,34·blocks], the bytes of each scale before its codes" },
+        FIXED,
     ],
     axes: &[M, N, K],
     params: &[],
@@ -71,6 +72,9 @@ pub const OPERATION: Operation = Operation {
     ],
 };
 
+pub(super) const FIXED: Variant =
+    Variant { name: "fixed", about: "scales and codes apart, the same in every launch: they may be packed" };
+
 /// Elements of a block, and the bytes of its scale, which stand before those of its codes where they are not apart.
 pub(super) const BLOCK: usize = 32;
 const SCALE: usize = 2;
@@ -103,7 +107,8 @@ pub(super) fn tensors(case: &Case, bytes: usize, codes: Tensor) -> Vec<Tensor> {
     }
     // The least of them is the smallest that f16 has.
     let scales = Content::Within { low: F16.smallest_subnormal(), high: 1.5 };
-    vec![x, Tensor::input("s", Dtype::F16, &[n, blocks]).holding(scales), codes, y]
+    let scales = Tensor::input("s", Dtype::F16, &[n, blocks]).holding(scales);
+    vec![x, weights(case, scales), weights(case, codes), y]
 }
 
 /// How a kernel goes about it.

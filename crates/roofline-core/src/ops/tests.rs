@@ -532,7 +532,7 @@ fn operations_that_the_gate_could_not_work_with_are_not_brought() {
         ((|own| own.name = "softmax") as fn(&mut Operation), "name `softmax` already"),
         (|own| own.name = "swish", "name `swish` already"),
         (|own| own.also = &["mine", "softmax"], "name `softmax` already"),
-        (|own| own.name = "Own", "lowercase"),
+        (|own| own.name = "o.wn", "a name is letters"),
         (|own| own.axes = &[], "axes"),
         (|own| own.axes = TWICE, "axes"),
         (|own| own.axes = AS_NOBODY, "usual size"),

@@ -5,7 +5,7 @@
 //! in bytes of their own. Kernels apply both to the sums of a group or to every code; the model is that of the latter, which
 //! rounds more.
 
-use super::matmul::{K, M, N, limit};
+use super::matmul::{K, M, N, limit, weights};
 use super::q8_matmul::without_remainder;
 use crate::case::Case;
 use crate::dtype::Dtype;
@@ -20,10 +20,12 @@ pub const OPERATION: Operation = Operation {
     name: "w4-matmul",
     also: &["int4-matmul"],
     about: "Y = X · Wᵀ, weights of four bits with a scale and a zero point for each group along k",
-    variants: &[Variant {
-        name: "",
-        about: "pairs of codes q[n,⌈k/2⌉], scales s[n,groups], zero points z[n,groups]",
-    }],
+    variants: &[
+        Variant {
+            name: "", about: "pairs of codes q[n,⌈k/2⌉], scales s[n,groups], zero points z[n,groups]"
+        },
+        Variant { name: "fixed", about: "weights that are the same in every launch: they may be packed" },
+    ],
     axes: &[M, N, Axis::new("group", "codes along k that share a scale and a zero point").usually(128), K],
     params: &[],
     precisions: &[Precision::W4A16_F16, Precision::W4A16],
@@ -35,11 +37,13 @@ pub const OPERATION: Operation = Operation {
         let of_group = [n, k.div_ceil(group)];
         // Seen in a long sum that is rounded to 16 bits.
         let step = ((k as f64).sqrt() / 64.0).clamp(1.0, 200.0);
+        let q = Tensor::input("q", case.precision.weights, &[n, k.div_ceil(2)]);
+        let z = Tensor::input("z", Dtype::I8, &of_group);
         vec![
             Tensor::input("x", case.dtype(), &[m, k]).limit(limit(case, k) / 64.0).step(step),
-            Tensor::input("q", case.precision.weights, &[n, k.div_ceil(2)]).holding(Content::Codes),
-            Tensor::input("s", case.dtype(), &of_group).holding(Content::Scales),
-            Tensor::input("z", Dtype::I8, &of_group).holding(Content::Indices { below: 16, none: None }),
+            weights(case, q.holding(Content::Codes)),
+            weights(case, Tensor::input("s", case.dtype(), &of_group).holding(Content::Scales)),
+            weights(case, z.holding(Content::Indices { below: 16, none: None })),
             Tensor::output("y", case.precision.output, &[m, n]),
         ]
     },

@@ -192,6 +192,7 @@ impl Answerable for Visited {
         }
         let copy = self.copy_nanoseconds.unwrap_or_default();
         number_within("ns a copy", copy, 0.0..=LONGEST_VISIT)?;
+        number_within("ns of the host", self.host_nanoseconds.unwrap_or_default(), 0.0..=LONGEST_VISIT)?;
         let copies = copy * self.nanoseconds.len() as f64;
         number_within("ns a visit", self.nanoseconds.iter().sum::<f64>() + copies, 0.0..=LONGEST_VISIT)
     }

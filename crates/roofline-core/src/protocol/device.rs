@@ -35,6 +35,8 @@ pub enum Step {
     Chill,
     /// How long the device takes to do next to nothing: much longer while somebody else's kernel runs.
     Nudge,
+    /// What the device does right now, and what holds it back.
+    Look,
 }
 
 /// What came of a step.
@@ -47,6 +49,19 @@ pub enum Done {
     Hash(u64),
     Found(Option<u64>),
     Nanoseconds(f64),
+    Seen(State),
+}
+
+/// What a device does at one moment, as far as it says.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// The clock of its multiprocessors.
+    pub megahertz: Option<u32>,
+    pub milliwatts: Option<u32>,
+    /// Why the clock is not higher, where there is a reason.
+    pub held_back_by: Vec<String>,
+    /// Bytes in use, whoever uses them.
+    pub used: Option<u64>,
 }
 
 /// What a device is, for the record and for whoever places tensors on it.

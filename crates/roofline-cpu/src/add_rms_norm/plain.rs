@@ -5,7 +5,7 @@ use crate::{Cpu, Real, Rows, Scalar};
 /// h = x + r and y = h / √(mean(h²) + eps) · w for each row; inputs x, r and w, outputs h and y.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, add_rms_norm};
+/// use roofline_cpu::{Cpu, Rows, add_rms_norm::plain::add_rms_norm};
 ///
 /// let (mut h, mut y) = ([0.0; 2], [0.0; 2]);
 /// let shape = Rows { rows: 1, cols: 2 };

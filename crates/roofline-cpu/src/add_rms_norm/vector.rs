@@ -5,7 +5,8 @@
 use super::plain::norm_row;
 use crate::lanes::Lanes;
 use crate::rowwise::{PIECE, Places, Terms, at, sums, write};
-use crate::{Cpu, Element, Pool, Rows, Vectorize};
+use crate::scalar::InLanes;
+use crate::{Cpu, Element, Isa, Pool, Rows, Scalar, Vectorize};
 use std::ops::Range;
 
 /// h = x + r and y = h / √(mean(h²) + eps) · w for each row; inputs x, r and w, outputs h and y.
@@ -19,7 +20,7 @@ use std::ops::Range;
 /// assert_eq!((h, y), ([3.0, -3.0], [1.0, -2.0]));
 /// ```
 pub fn add_rms_norm<T: Element>(cpu: &Cpu, inputs: [&[T]; 3], outputs: [&mut [T]; 2], shape: Rows, eps: f64) {
-    run(Pool::alone(), cpu, inputs, outputs, shape, eps);
+    on(Pool::alone(), cpu, inputs, outputs, shape, eps);
 }
 
 /// The same, rows on all threads.
@@ -30,23 +31,41 @@ pub fn add_rms_norm_parallel<T: Element>(
     shape: Rows,
     eps: f64,
 ) {
-    run(&cpu.pool, cpu, inputs, outputs, shape, eps);
+    on(&cpu.pool, cpu, inputs, outputs, shape, eps);
 }
 
-fn run<T: Element>(
+/// On these threads; false, and nothing done, where the type has no lanes.
+#[track_caller]
+pub(super) fn on<T: Scalar>(
     pool: &Pool,
     cpu: &Cpu,
     [x, r, w]: [&[T]; 3],
     [h, y]: [&mut [T]; 2],
     shape: Rows,
     eps: f64,
-) {
+) -> bool {
     super::check([x, r, w], [&*h, &*y], shape);
     let streamed = cpu.streams(4 * size_of_val(x));
-    pool.run_alike([h, y], shape.cols, PIECE, |first, [h, y]| {
-        let [x, r] = [x, r].map(|input| &input[first..][..h.len()]);
-        cpu.isa.run(AddNorm { x, r, w, h, y, eps, streamed });
-    });
+    T::in_lanes(OnThreads { pool, isa: cpu.isa, rows: AddNorm { x, r, w, h, y, eps, streamed } })
+}
+
+struct OnThreads<'a, T> {
+    pool: &'a Pool,
+    isa: Isa,
+    rows: AddNorm<'a, T>,
+}
+
+impl<T: Scalar> InLanes<T> for OnThreads<'_, T> {
+    fn run(self)
+    where
+        T: Element,
+    {
+        let AddNorm { x, r, w, h, y, eps, streamed } = self.rows;
+        self.pool.run_alike([h, y], w.len(), PIECE, |first, [h, y]| {
+            let [x, r] = [x, r].map(|input| &input[first..][..h.len()]);
+            self.isa.run(AddNorm { x, r, w, h, y, eps, streamed });
+        });
+    }
 }
 
 struct AddNorm<'a, T> {
@@ -85,7 +104,7 @@ impl<T: Element> Vectorize for AddNorm<'_, T> {
 
 /// (x + r)².
 #[derive(Clone, Copy)]
-struct SquareOfSum;
+pub(crate) struct SquareOfSum;
 
 impl Terms<2, 1> for SquareOfSum {
     #[inline(always)]
@@ -97,8 +116,8 @@ impl Terms<2, 1> for SquareOfSum {
 
 /// x + r.
 #[derive(Clone, Copy)]
-struct Added<'a, T> {
-    r: &'a [T],
+pub(crate) struct Added<'a, T> {
+    pub(crate) r: &'a [T],
 }
 
 impl<T: Element> Places for Added<'_, T> {
@@ -110,10 +129,10 @@ impl<T: Element> Places for Added<'_, T> {
 
 /// (x + r) · (w · inverse).
 #[derive(Clone, Copy)]
-struct Normed<'a, T> {
-    r: &'a [T],
-    w: &'a [T],
-    inverse: f32,
+pub(crate) struct Normed<'a, T> {
+    pub(crate) r: &'a [T],
+    pub(crate) w: &'a [T],
+    pub(crate) inverse: f32,
 }
 
 impl<T: Element> Places for Normed<'_, T> {

@@ -7,6 +7,7 @@
 pub(crate) mod online;
 pub mod parallel;
 pub mod plain;
+mod window;
 
 use crate::args::In;
 use crate::bind::kernel;
@@ -14,6 +15,7 @@ use crate::catalog::{Implementation, Kernel, Launch};
 use crate::{Args, Cpu, Datum, Mismatch, bf16, f16};
 pub use parallel::attention;
 use std::ops::Range;
+pub use window::window_attention;
 
 /// The kernels of one generic function. Probabilities may be rounded to 16 bits in `p16`, and here they are not.
 macro_rules! heads {

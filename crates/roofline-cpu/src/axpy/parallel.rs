@@ -21,6 +21,14 @@ pub fn axpy<T: Scalar>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T], shape: Rows, a:
 }
 
 /// z = a · x + z, likewise.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, axpy_in_place};
+///
+/// let mut z = [0.5, 1.0];
+/// axpy_in_place(&Cpu::new(2), &[1.0, 2.0], &mut z, Rows { rows: 1, cols: 2 }, 2.5);
+/// assert_eq!(z, [3.0, 6.0]);
+/// ```
 pub fn axpy_in_place<T: Scalar>(cpu: &Cpu, x: &[T], z: &mut [T], shape: Rows, a: f64) {
     if !update_lanes(&cpu.pool, cpu.isa, x, z, shape, Axpy(a as f32)) {
         plain::axpy_in_place(cpu, x, z, shape, a);

@@ -6,7 +6,7 @@ use crate::{Cpu, Float, Real, Scalar};
 /// Normalises every channel of every image.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, batch_norm, batch_norm::{Images, Statistics}};
+/// use roofline_cpu::{Cpu, batch_norm::{Images, Statistics, plain::batch_norm}};
 ///
 /// let (mut y, shape) = ([0.0; 2], Images { batch: 1, channels: 1, pixels: 2 });
 /// let statistics = Statistics { mean: &[1.0], var: &[4.0], w: &[2.0], b: &[3.0] };
@@ -21,10 +21,8 @@ pub fn batch_norm<T: Scalar>(
     shape: Images,
     eps: f64,
 ) {
-    let Images { batch, channels, pixels } = shape;
-    let Statistics { mean, var, w, b } = statistics;
-    assert!([x.len(), y.len()] == [batch * channels * pixels; 2], "lengths for {shape:?}");
-    assert!([mean.len(), var.len(), w.len(), b.len()] == [channels; 4], "channels for {shape:?}");
+    super::check(x, statistics, y, shape);
+    let (Images { channels, pixels, .. }, Statistics { mean, var, w, b }) = (shape, statistics);
     let images = x.chunks(pixels.max(1)).zip(y.chunks_mut(pixels.max(1)));
     for (index, (x, y)) in images.enumerate() {
         let c = index % channels;

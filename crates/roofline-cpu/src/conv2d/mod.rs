@@ -11,8 +11,8 @@ pub mod winograd;
 
 use crate::args::In;
 use crate::bind::{floats, lanes};
-use crate::catalog::{Implementation, Kernel, Launch};
-use crate::{Args, Cpu, Datum, Mismatch};
+use crate::catalog::{Implementation, Kernel, Launch, height, rungs};
+use crate::{Args, Cpu, Datum, Mismatch, Scalar};
 pub use im2col_parallel::conv2d;
 
 /// The rungs, from the plain one up.
@@ -35,6 +35,9 @@ pub const LADDER: &[Implementation] = &[
     columns("conv1d.bias", lanes!(prepare_lines, true, im2col::conv2d)),
     columns_parallel("conv1d.bias", lanes!(prepare_lines, true, im2col_parallel::conv2d)),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "conv2d.fixed");
 
 const fn columns(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
     let about = "windows written out as columns, and a product of matrices by packed panels";
@@ -86,15 +89,6 @@ impl Windows {
     }
 
     /// The same of one line, which is an image of one row.
-    ///
-    /// ```
-    /// use roofline_cpu::{Cpu, conv2d, conv2d::Windows};
-    ///
-    /// let mut y = [0.0f32; 3];
-    /// let shape = Windows { pad: [0, 1], ..Windows::line(1, 3, 3) };
-    /// conv2d(&Cpu::serial(), &[1.0, 2.0, 3.0], &[1.0, 10.0, 100.0], None, &mut y, shape);
-    /// assert_eq!(y, [210.0, 321.0, 32.0]);
-    /// ```
     pub fn line(channels: usize, length: usize, kernel: usize) -> Windows {
         Windows { kernel: [1, kernel], ..Windows::new(channels, [1, length], kernel) }
     }
@@ -176,6 +170,31 @@ impl Windows {
         ];
         assert_eq!([x.len(), w.len(), bias.map_or(0, <[T]>::len), y.len()], expected, "lengths for {self:?}");
     }
+}
+
+/// [`conv2d`] of lines, which are images of one row.
+///
+/// ```
+/// use roofline_cpu::{Cpu, conv1d, conv2d::Windows};
+///
+/// let mut y = [0.0f32; 3];
+/// let shape = Windows { pad: [0, 1], ..Windows::line(1, 3, 3) };
+/// conv1d(&Cpu::serial(), &[1.0, 2.0, 3.0], &[1.0, 10.0, 100.0], None, &mut y, shape);
+/// assert_eq!(y, [210.0, 321.0, 32.0]);
+/// ```
+///
+/// # Panics
+/// If image or kernel has more rows than one.
+pub fn conv1d<T: Scalar<Wide = f32>>(
+    cpu: &Cpu,
+    x: &[T],
+    w: &[T],
+    bias: Option<&[T]>,
+    y: &mut [T],
+    shape: Windows,
+) {
+    assert_eq!([shape.height, shape.kernel[0], shape.pad[0]], [1, 1, 0], "one row of {shape:?}");
+    conv2d(cpu, x, w, bias, y, shape);
 }
 
 type Convolve<T> = fn(&Cpu, &[T], &[T], Option<&[T]>, &mut [T], Windows);

@@ -8,7 +8,7 @@ use crate::{Cpu, Real, Rows, Scalar};
 /// The mean loss of the rows whose target is not [`IGNORED`]; NaN where there is none.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, cross_entropy};
+/// use roofline_cpu::{Cpu, Rows, cross_entropy::plain::cross_entropy};
 ///
 /// let mut y = [0.0];
 /// cross_entropy(&Cpu::serial(), &[0.0, 0.0, 9.0, 5.0], &[1, -100], &mut y, Rows { rows: 2, cols: 2 });

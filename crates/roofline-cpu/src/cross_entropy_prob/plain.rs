@@ -5,7 +5,7 @@ use crate::{Cpu, Float, Real, Rows, Scalar};
 /// −Σ t · ln(max(p, 10⁻⁸)) over everything.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, cross_entropy_prob};
+/// use roofline_cpu::{Cpu, Rows, cross_entropy_prob::plain::cross_entropy_prob};
 ///
 /// let mut y = [0.0];
 /// cross_entropy_prob(&Cpu::serial(), &[0.5, 1.0], &[1.0, 1.0], &mut y, Rows { rows: 1, cols: 2 });

@@ -5,7 +5,7 @@ use crate::{Cpu, Fp8E4m3, Rows, Scalar};
 /// y = q·s, with a scale for each `block` elements of a row.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, dequantize};
+/// use roofline_cpu::{Cpu, Rows, dequantize::plain::dequantize};
 ///
 /// let mut y = [0.0f32; 4];
 /// dequantize(&Cpu::serial(), &[127, -2, 3, 0], &[0.5, 2.0], &mut y, Rows { rows: 2, cols: 2 }, 2);
@@ -37,7 +37,7 @@ pub fn dequantize_fp8<T: Scalar<Wide = f32>>(
 /// y = (q − z)·s, with a scale and a code of zero for each row; the difference is one of integers.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, dequantize_u8};
+/// use roofline_cpu::{Cpu, Rows, dequantize::plain::dequantize_u8};
 ///
 /// let mut y = [0.0f32; 4];
 /// let shape = Rows { rows: 2, cols: 2 };

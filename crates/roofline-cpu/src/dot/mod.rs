@@ -6,8 +6,7 @@ pub mod vector;
 use crate::bind::{floats, lanes};
 use crate::catalog::{Implementation, Launch};
 use crate::rowwise;
-use crate::{Args, Cpu, Datum, Mismatch};
-pub use plain::dot;
+use crate::{Args, Cpu, Datum, Mismatch, Scalar};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -15,6 +14,21 @@ pub const LADDER: &[Implementation] = &[
     rowwise::vector("dot", lanes!(prepare, vector::dot)),
     rowwise::parallel("dot", lanes!(prepare, vector::dot_parallel)),
 ];
+
+/// z\[0\] = Σ x · y, by the rung that suits the type and the threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, dot};
+///
+/// let mut z = [0.0];
+/// dot(&Cpu::serial(), &[1.0, 2.0], &[3.0, 4.0], &mut z);
+/// assert_eq!(z, [11.0]);
+/// ```
+pub fn dot<T: Scalar>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T]) {
+    if !vector::on(&cpu.pool, cpu, x, y, z) {
+        plain::dot(cpu, x, y, z);
+    }
+}
 
 fn prepare<'a, T: Datum>(
     mut args: Args<'a>,

@@ -5,7 +5,7 @@ use crate::{Cpu, Scalar};
 /// z\[0\] = Σ x · y.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, dot};
+/// use roofline_cpu::{Cpu, dot::plain::dot};
 ///
 /// let mut z = [0.0];
 /// dot(&Cpu::serial(), &[1.0, 2.0], &[3.0, 4.0], &mut z);

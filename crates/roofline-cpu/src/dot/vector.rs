@@ -1,9 +1,7 @@
 //! Products in lanes, block by block: as many blocks whatever the threads, so that all give the same bits.
 
-use crate::lanes::Lanes;
-use crate::reduce::pairwise;
-use crate::rowwise::{BLOCKS, Number, Product, blocks, sums};
-use crate::{Cpu, Element, Pool};
+use crate::rowwise::{Product, total};
+use crate::{Cpu, Element, Pool, Real, Scalar};
 
 /// z = Σ x · y.
 ///
@@ -23,19 +21,11 @@ pub fn dot_parallel<T: Element>(cpu: &Cpu, x: &[T], y: &[T], z: &mut [T]) {
     on(&cpu.pool, cpu, x, y, z);
 }
 
-fn on<T: Element>(pool: &Pool, cpu: &Cpu, x: &[T], y: &[T], z: &mut [T]) {
+/// On these threads; false, and nothing done, where the type has no lanes.
+#[track_caller]
+pub(super) fn on<T: Scalar>(pool: &Pool, cpu: &Cpu, x: &[T], y: &[T], z: &mut [T]) -> bool {
     assert!(x.len() == y.len() && z.len() == 1, "lengths for {} products", x.len());
-    let sums = blocks(pool, cpu, [x, y], Products).unwrap_or([f32::NAN; BLOCKS]);
-    z[0] = T::narrow(pairwise(0..BLOCKS, &|block| sums[block]));
-}
-
-#[derive(Clone, Copy)]
-struct Products;
-
-impl Number<2> for Products {
-    #[inline(always)]
-    fn of<L: Lanes, T: Element>(self, lanes: L, rows: [&[T]; 2]) -> f32 {
-        let [sum] = sums(lanes, rows, Product);
-        sum
-    }
+    let Some(sum) = total(pool, cpu, [x, y], Product) else { return false };
+    z[0] = T::narrow(T::Wide::of(f64::from(sum)));
+    true
 }

@@ -5,17 +5,32 @@
 //! seed of its own for each launch.
 
 pub mod plain;
+pub mod vector;
 
-use crate::bind::{floats, rows};
-use crate::catalog::{Implementation, Launch};
+use crate::bind::{floats, lanes, rows};
+use crate::catalog::{Implementation, Kernel, Launch};
+use crate::elementwise::PARALLEL;
 use crate::{Args, Cpu, Datum, Mismatch, Rows};
-pub use plain::dropout;
+pub use vector::dropout_parallel as dropout;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     Implementation::plain("dropout", floats!(prepare, plain::dropout)).params(&["p"]),
+    vector("dropout", lanes!(prepare, vector::dropout)),
+    parallel("dropout", lanes!(prepare, vector::dropout_parallel)),
     Implementation::plain("dropout.free", floats!(prepare_free, plain::dropout)).params(&["p"]),
+    vector("dropout.free", lanes!(prepare_free, vector::dropout)),
+    parallel("dropout.free", lanes!(prepare_free, vector::dropout_parallel)),
 ];
+
+const fn vector(form: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    let about = "counters in lanes, the factors of a block and then its products";
+    Implementation::new(form, "vector", about, kernels).vector().params(&["p"])
+}
+
+const fn parallel(form: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    Implementation::new(form, "parallel", PARALLEL, kernels).vector().parallel().params(&["p"])
+}
 
 /// x, seed and offset, y.
 type Dropout<T> = fn(&Cpu, &[T], [i32; 2], &mut [T], Rows, f64);

@@ -6,7 +6,7 @@
 pub mod plain;
 
 use crate::catalog::{Implementation, Kernel, Launch};
-use crate::{Args, Datum, Mismatch, Real};
+use crate::{Args, Cpu, Datum, Mismatch, Real};
 pub use plain::Plan;
 
 /// The kernels of one form, for both types.
@@ -57,6 +57,22 @@ impl Form {
     fn is_inverse(self) -> bool {
         matches!(self, Form::Inverse | Form::RealInverse)
     }
+}
+
+/// Transforms each line of n numbers of `x`; a [`Plan`] keeps what hangs on the length for calls to come.
+///
+/// ```
+/// use roofline_cpu::{Cpu, fft, fft::Form};
+///
+/// let mut y = [0.0; 6];
+/// fft(&Cpu::serial(), &[1.0, 2.0, 3.0, 4.0], &mut y, 4, Form::Real);
+/// assert_eq!(y, [10.0, 0.0, -2.0, 2.0, -2.0, 0.0]);
+/// ```
+///
+/// # Panics
+/// If `x` and `y` do not hold as many whole lines.
+pub fn fft<T: Real>(_cpu: &Cpu, x: &[T], y: &mut [T], n: usize, form: Form) {
+    Plan::new(n, form).run(x, y);
 }
 
 fn prepare<T: Datum + Real>(mut args: Args<'_>, form: Form) -> Result<Launch<'_>, Mismatch> {

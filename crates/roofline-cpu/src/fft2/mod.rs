@@ -5,7 +5,7 @@ pub mod plain;
 
 use crate::catalog::{Implementation, Kernel, Launch};
 use crate::fft::Form;
-use crate::{Args, Datum, Mismatch, Real};
+use crate::{Args, Cpu, Datum, Mismatch, Real, Rows};
 pub use plain::Plan;
 
 /// The kernels of a form.
@@ -28,6 +28,23 @@ pub const LADDER: &[Implementation] = &[
     Implementation::new("fft2.real", "plain", PLAIN, transforms!(Form::Real)),
     Implementation::new("fft2.real-inverse", "plain", PLAIN, transforms!(Form::RealInverse)),
 ];
+
+/// Transforms each matrix of `x`; a [`Plan`] keeps what hangs on the shape for calls to come.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, fft::Form, fft2};
+///
+/// let mut y = [0.0; 8];
+/// let x = [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0];
+/// fft2(&Cpu::serial(), &x, &mut y, Rows { rows: 2, cols: 2 }, Form::Forward);
+/// assert_eq!(y, [10.0, 0.0, -2.0, 0.0, -4.0, 0.0, 0.0, 0.0]);
+/// ```
+///
+/// # Panics
+/// If `x` and `y` do not hold as many whole matrices.
+pub fn fft2<T: Real>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows, form: Form) {
+    Plan::new(shape.rows, shape.cols, form).run(x, y);
+}
 
 fn prepare<T: Datum + Real>(mut args: Args<'_>, form: Form) -> Result<Launch<'_>, Mismatch> {
     let (x, mut y) = (args.take::<T>("x")?, args.take_out::<T>("y")?);

@@ -5,7 +5,7 @@ use crate::{Cpu, Float, Real, Rows, Scalar};
 /// The focal loss of probabilities `p` of class 1, where the class is `t`.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, focal};
+/// use roofline_cpu::{Cpu, Rows, focal::plain::focal};
 ///
 /// let mut y = [0.0; 2];
 /// focal(&Cpu::serial(), &[0.5, 0.5], &[1, 0], &mut y, Rows { rows: 1, cols: 2 }, 0.25, 2.0);

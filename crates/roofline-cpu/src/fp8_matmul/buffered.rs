@@ -183,7 +183,7 @@ const LINE: usize = 64;
 
 /// The sums of a block: over its steps, a column of the strip times a row of the panel.
 #[inline(always)]
-fn products<L: Lanes>(lanes: L, strip: &[f32], panel: &[f32]) -> L::Tile<[L::F; 2]> {
+pub(crate) fn products<L: Lanes>(lanes: L, strip: &[f32], panel: &[f32]) -> L::Tile<[L::F; 2]> {
     let mut tile = lanes.tile([lanes.splat(0.0); 2]);
     for (x, w) in strip.chunks_exact(L::TILE_ROWS).zip(panel.chunks_exact(2 * L::LANES)) {
         let w = [lanes.load_f32(w), lanes.load_f32(&w[L::LANES..])];

@@ -24,7 +24,7 @@ pub fn gelu<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Gelu;
+pub(crate) struct Gelu;
 
 impl Formula<1> for Gelu {
     #[inline(always)]

@@ -22,7 +22,7 @@ pub fn gelu_tanh<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct GeluTanh;
+pub(crate) struct GeluTanh;
 
 impl Formula<1> for GeluTanh {
     #[inline(always)]

@@ -6,8 +6,8 @@
 pub mod packed;
 pub mod plain;
 
-use crate::catalog::{Implementation, Kernel, Launch};
-use crate::{Args, Cpu, Mismatch, Product, Scalar, bf16};
+use crate::catalog::{Implementation, Kernel, Launch, height, rungs};
+use crate::{Args, Cpu, Element, Mismatch, Product, Scalar, bf16};
 
 /// The kernels of one generic function, by the type of C.
 macro_rules! scaled {
@@ -23,14 +23,14 @@ const PLAIN: Implementation = Implementation::plain("int8-matmul", scaled!(plain
 const PACKED: Implementation = Implementation::new(
     "int8-matmul",
     "packed",
-    "packed panels and a register tile, then a pass that scales",
+    "packed panels and a register tile, then a pass in lanes that scales",
     scaled!(packed::int8_matmul),
 )
 .vector();
 const PARALLEL: Implementation = Implementation::new(
     "int8-matmul",
     "parallel",
-    "the product on all threads, by tile registers where there are any, then a pass that scales",
+    "the product on all threads, by tile registers where there are any, then a pass that scales, on all too",
     scaled!(packed::int8_matmul_parallel),
 )
 .vector()
@@ -48,6 +48,9 @@ pub const LADDER: &[Implementation] = &[
     PACKED.form("int8-matmul.channel"),
     PARALLEL.form("int8-matmul.channel"),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "int8-matmul.fixed");
 
 /// The codes of a tensor of rows, and one scale for all of them or one for each row.
 #[derive(Clone, Copy, Debug)]
@@ -93,6 +96,6 @@ fn prepare<'a, O: Scalar>(mut args: Args<'a>, kernel: Multiply<O>) -> Result<Lau
 /// int8_matmul(&Cpu::serial(), a, b, &mut c, Product { m: 1, n: 2, k: 3 });
 /// assert_eq!(c, [0.5, 10.0]);
 /// ```
-pub fn int8_matmul<O: Scalar<Wide = f32>>(cpu: &Cpu, a: Scaled, b: Scaled, c: &mut [O], shape: Product) {
+pub fn int8_matmul<O: Element>(cpu: &Cpu, a: Scaled, b: Scaled, c: &mut [O], shape: Product) {
     packed::int8_matmul_parallel(cpu, a, b, c, shape);
 }

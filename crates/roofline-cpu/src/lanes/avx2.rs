@@ -50,27 +50,27 @@ impl Avx2 {
     }
 
     #[inline(always)]
-    fn load_u16(self, x: &[u16]) -> __m128i {
+    fn load_codes(self, x: &[u16]) -> __m128i {
         let x = &x[..LANES];
         // SAFETY: `x` holds 8 codes, 16 bytes; the load is unaligned.
         unsafe { _mm_loadu_si128(x.as_ptr().cast()) }
     }
 
     #[inline(always)]
-    fn store_u16(self, v: __m128i, y: &mut [u16]) {
+    fn store_codes(self, v: __m128i, y: &mut [u16]) {
         let y = &mut y[..LANES];
         // SAFETY: `y` holds 8 codes, 16 bytes; the store is unaligned.
         unsafe { _mm_storeu_si128(y.as_mut_ptr().cast(), v) }
     }
 
     #[inline(always)]
-    fn stream_u16(self, v: __m128i, y: &mut [u16]) {
+    fn stream_codes(self, v: __m128i, y: &mut [u16]) {
         let target: *mut __m128i = y[..LANES].as_mut_ptr().cast();
         if target.is_aligned() {
             // SAFETY: 16 bytes of `y`, and the address is a multiple of 16.
             unsafe { _mm_stream_si128(target, v) }
         } else {
-            self.store_u16(v, y);
+            self.store_codes(v, y);
         }
     }
 }
@@ -186,6 +186,20 @@ impl Lanes for Avx2 {
         unsafe { _mm256_blendv_ps(b, a, which) }
     }
     #[inline(always)]
+    fn interleave(self, a: __m256, b: __m256) -> [__m256; 2] {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            // Each half by itself, and then halves put together.
+            let (low, high) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+            [_mm256_permute2f128_ps::<0x20>(low, high), _mm256_permute2f128_ps::<0x31>(low, high)]
+        }
+    }
+    #[inline(always)]
+    fn swap_pairs(self, v: __m256) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_permute_ps::<0b10_11_00_01>(v) }
+    }
+    #[inline(always)]
     fn all(self, which: __m256) -> bool {
         // SAFETY: the token proves AVX2.
         unsafe { _mm256_movemask_ps(which) == 0xff }
@@ -238,22 +252,22 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn load_bf16(self, x: &[u16]) -> __m256 {
-        let codes = self.load_u16(x);
+        let codes = self.load_codes(x);
         // SAFETY: the token proves AVX2.
         self.floats(unsafe { _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(codes)) })
     }
     #[inline(always)]
     fn store_bf16(self, v: __m256, y: &mut [u16]) {
-        self.store_u16(self.round_bf16(v), y);
+        self.store_codes(self.round_bf16(v), y);
     }
     #[inline(always)]
     fn load_f16(self, x: &[u16]) -> __m256 {
         // SAFETY: the token proves F16C.
-        unsafe { _mm256_cvtph_ps(self.load_u16(x)) }
+        unsafe { _mm256_cvtph_ps(self.load_codes(x)) }
     }
     #[inline(always)]
     fn store_f16(self, v: __m256, y: &mut [u16]) {
-        self.store_u16(self.round_f16(v), y);
+        self.store_codes(self.round_f16(v), y);
     }
 
     #[inline(always)]
@@ -270,6 +284,26 @@ impl Lanes for Avx2 {
     fn sub_i32(self, a: __m256i, b: __m256i) -> __m256i {
         // SAFETY: the token proves AVX2.
         unsafe { _mm256_sub_epi32(a, b) }
+    }
+    #[inline(always)]
+    fn mul_wide(self, a: __m256i, b: __m256i) -> [__m256i; 2] {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let even = _mm256_mul_epu32(a, b);
+            let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a), _mm256_srli_epi64::<32>(b));
+            let low = _mm256_blend_epi32::<0xaa>(even, _mm256_slli_epi64::<32>(odd));
+            [low, _mm256_blend_epi32::<0xaa>(_mm256_srli_epi64::<32>(even), odd)]
+        }
+    }
+    #[inline(always)]
+    fn below(self, a: __m256i, b: __m256i) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            // The comparison knows signs: these are turned around.
+            let sign = _mm256_set1_epi32(i32::MIN);
+            let less = _mm256_cmpgt_epi32(_mm256_xor_si256(b, sign), _mm256_xor_si256(a, sign));
+            _mm256_castsi256_ps(less)
+        }
     }
     #[inline(always)]
     fn and_i32(self, a: __m256i, b: __m256i) -> __m256i {
@@ -309,6 +343,19 @@ impl Lanes for Avx2 {
         unsafe { _mm256_storeu_si256(y.as_mut_ptr().cast(), v) }
     }
     #[inline(always)]
+    fn load_u16(self, x: &[u16]) -> __m256i {
+        // SAFETY: the token proves AVX2.
+        unsafe { _mm256_cvtepu16_epi32(self.load_codes(x)) }
+    }
+    #[inline(always)]
+    fn store_u16(self, v: __m256i, y: &mut [u16]) {
+        // SAFETY: the token proves AVX2.
+        self.store_codes(
+            unsafe { _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v)) },
+            y,
+        );
+    }
+    #[inline(always)]
     fn load_pairs(self, x: &[i8]) -> __m256i {
         let x = &x[..2 * LANES];
         // SAFETY: `x` holds 16 bytes; the load is unaligned.
@@ -322,6 +369,33 @@ impl Lanes for Avx2 {
             let low = _mm256_cvtepi8_epi32(_mm_loadl_epi64(first.as_ptr().cast()));
             let high = _mm256_cvtepi8_epi32(_mm_loadl_epi64(second.as_ptr().cast()));
             _mm256_blend_epi16::<0b1010_1010>(low, _mm256_slli_epi32::<16>(high))
+        }
+    }
+    #[inline(always)]
+    fn load_i8(self, x: &[i8]) -> __m256i {
+        let x = &x[..LANES];
+        // SAFETY: `x` holds 8 bytes; the load is unaligned.
+        unsafe { _mm256_cvtepi8_epi32(_mm_loadl_epi64(x.as_ptr().cast())) }
+    }
+    #[inline(always)]
+    fn store_i8(self, v: __m256i, y: &mut [i8]) {
+        let y = &mut y[..LANES];
+        // SAFETY: `y` holds 8 bytes; the store is unaligned.
+        unsafe {
+            let first = _mm256_set1_epi32(0x0c08_0400);
+            let four = _mm256_shuffle_epi8(v, first);
+            let eight = _mm_unpacklo_epi32(_mm256_castsi256_si128(four), _mm256_extracti128_si256::<1>(four));
+            _mm_storel_epi64(y.as_mut_ptr().cast(), eight);
+        }
+    }
+    #[inline(always)]
+    fn look_up(self, numbers: [__m256; 2], places: __m256i) -> __m256 {
+        // SAFETY: the token proves AVX2.
+        unsafe {
+            let low = _mm256_permutevar8x32_ps(numbers[0], places);
+            let high = _mm256_permutevar8x32_ps(numbers[1], places);
+            // The fourth bit, where the blend looks for it.
+            _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32::<28>(places)))
         }
     }
     #[inline(always)]
@@ -351,11 +425,11 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     fn stream_bf16(self, v: __m256, y: &mut [u16]) {
-        self.stream_u16(self.round_bf16(v), y);
+        self.stream_codes(self.round_bf16(v), y);
     }
     #[inline(always)]
     fn stream_f16(self, v: __m256, y: &mut [u16]) {
-        self.stream_u16(self.round_f16(v), y);
+        self.stream_codes(self.round_f16(v), y);
     }
     #[inline(always)]
     fn prefetch<T>(self, x: *const T) {

@@ -53,27 +53,27 @@ impl Avx512 {
     }
 
     #[inline(always)]
-    fn load_u16(self, x: &[u16]) -> __m256i {
+    fn load_codes(self, x: &[u16]) -> __m256i {
         let x = &x[..LANES];
         // SAFETY: `x` holds 16 codes, 32 bytes; the load is unaligned.
         unsafe { _mm256_loadu_si256(x.as_ptr().cast()) }
     }
 
     #[inline(always)]
-    fn store_u16(self, v: __m256i, y: &mut [u16]) {
+    fn store_codes(self, v: __m256i, y: &mut [u16]) {
         let y = &mut y[..LANES];
         // SAFETY: `y` holds 16 codes, 32 bytes; the store is unaligned.
         unsafe { _mm256_storeu_si256(y.as_mut_ptr().cast(), v) }
     }
 
     #[inline(always)]
-    fn stream_u16(self, v: __m256i, y: &mut [u16]) {
+    fn stream_codes(self, v: __m256i, y: &mut [u16]) {
         let target: *mut __m256i = y[..LANES].as_mut_ptr().cast();
         if target.is_aligned() {
             // SAFETY: 32 bytes of `y`, and the address is a multiple of 32.
             unsafe { _mm256_stream_si256(target, v) }
         } else {
-            self.store_u16(v, y);
+            self.store_codes(v, y);
         }
     }
 }
@@ -188,6 +188,20 @@ impl Lanes for Avx512 {
         unsafe { _mm512_mask_blend_ps(which, b, a) }
     }
     #[inline(always)]
+    fn interleave(self, a: __m512, b: __m512) -> [__m512; 2] {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe {
+            let first = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+            let second = _mm512_add_epi32(first, _mm512_set1_epi32(8));
+            [_mm512_permutex2var_ps(a, first, b), _mm512_permutex2var_ps(a, second, b)]
+        }
+    }
+    #[inline(always)]
+    fn swap_pairs(self, v: __m512) -> __m512 {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { _mm512_permute_ps::<0b10_11_00_01>(v) }
+    }
+    #[inline(always)]
     fn all(self, which: __mmask16) -> bool {
         which == __mmask16::MAX
     }
@@ -231,7 +245,7 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn load_bf16(self, x: &[u16]) -> __m512 {
-        let codes = self.load_u16(x);
+        let codes = self.load_codes(x);
         // SAFETY: the token proves AVX-512 F.
         unsafe {
             let wide = _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(codes));
@@ -240,16 +254,16 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn store_bf16(self, v: __m512, y: &mut [u16]) {
-        self.store_u16(self.round_bf16(v), y);
+        self.store_codes(self.round_bf16(v), y);
     }
     #[inline(always)]
     fn load_f16(self, x: &[u16]) -> __m512 {
         // SAFETY: the token proves AVX-512 F.
-        unsafe { _mm512_cvtph_ps(self.load_u16(x)) }
+        unsafe { _mm512_cvtph_ps(self.load_codes(x)) }
     }
     #[inline(always)]
     fn store_f16(self, v: __m512, y: &mut [u16]) {
-        self.store_u16(self.round_f16(v), y);
+        self.store_codes(self.round_f16(v), y);
     }
 
     #[inline(always)]
@@ -266,6 +280,22 @@ impl Lanes for Avx512 {
     fn sub_i32(self, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512 F.
         unsafe { _mm512_sub_epi32(a, b) }
+    }
+    #[inline(always)]
+    fn mul_wide(self, a: __m512i, b: __m512i) -> [__m512i; 2] {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe {
+            let even = _mm512_mul_epu32(a, b);
+            let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+            // The lower halves of odd products beside those of even ones, and the upper the other way round.
+            let low = _mm512_mask_shuffle_epi32::<0b10_10_00_00>(even, 0xaaaa, odd);
+            [low, _mm512_mask_shuffle_epi32::<0b11_11_01_01>(odd, 0x5555, even)]
+        }
+    }
+    #[inline(always)]
+    fn below(self, a: __m512i, b: __m512i) -> __mmask16 {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { _mm512_cmplt_epu32_mask(a, b) }
     }
     #[inline(always)]
     fn and_i32(self, a: __m512i, b: __m512i) -> __m512i {
@@ -305,6 +335,16 @@ impl Lanes for Avx512 {
         unsafe { _mm512_storeu_si512(y.as_mut_ptr().cast(), v) }
     }
     #[inline(always)]
+    fn load_u16(self, x: &[u16]) -> __m512i {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { _mm512_cvtepu16_epi32(self.load_codes(x)) }
+    }
+    #[inline(always)]
+    fn store_u16(self, v: __m512i, y: &mut [u16]) {
+        // SAFETY: the token proves AVX-512 F.
+        self.store_codes(unsafe { _mm512_cvtepi32_epi16(v) }, y);
+    }
+    #[inline(always)]
     fn load_pairs(self, x: &[i8]) -> __m512i {
         let x = &x[..2 * LANES];
         // SAFETY: `x` holds 32 bytes; the load is unaligned.
@@ -319,6 +359,23 @@ impl Lanes for Avx512 {
             let high = _mm512_cvtepi8_epi32(_mm_loadu_si128(second.as_ptr().cast()));
             _mm512_mask_blend_epi16(0xaaaa_aaaa, low, _mm512_slli_epi32::<16>(high))
         }
+    }
+    #[inline(always)]
+    fn load_i8(self, x: &[i8]) -> __m512i {
+        let x = &x[..LANES];
+        // SAFETY: `x` holds 16 bytes; the load is unaligned.
+        unsafe { _mm512_cvtepi8_epi32(_mm_loadu_si128(x.as_ptr().cast())) }
+    }
+    #[inline(always)]
+    fn store_i8(self, v: __m512i, y: &mut [i8]) {
+        let y = &mut y[..LANES];
+        // SAFETY: `y` holds 16 bytes; the store is unaligned.
+        unsafe { _mm_storeu_si128(y.as_mut_ptr().cast(), _mm512_cvtepi32_epi8(v)) }
+    }
+    #[inline(always)]
+    fn look_up(self, [numbers, _]: [__m512; 2], places: __m512i) -> __m512 {
+        // SAFETY: the token proves AVX-512 F.
+        unsafe { _mm512_permutexvar_ps(places, numbers) }
     }
     #[inline(always)]
     fn sum_i32(self, v: __m512i) -> i32 {
@@ -383,11 +440,11 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     fn stream_bf16(self, v: __m512, y: &mut [u16]) {
-        self.stream_u16(self.round_bf16(v), y);
+        self.stream_codes(self.round_bf16(v), y);
     }
     #[inline(always)]
     fn stream_f16(self, v: __m512, y: &mut [u16]) {
-        self.stream_u16(self.round_f16(v), y);
+        self.stream_codes(self.round_f16(v), y);
     }
     #[inline(always)]
     fn prefetch<T>(self, x: *const T) {

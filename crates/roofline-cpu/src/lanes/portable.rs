@@ -112,6 +112,15 @@ impl Lanes for Portable {
         std::array::from_fn(|lane| if which[lane] { a[lane] } else { b[lane] })
     }
     #[inline(always)]
+    fn interleave(self, a: Floats, b: Floats) -> [Floats; 2] {
+        let of = |lane: usize| if lane.is_multiple_of(2) { a[lane / 2] } else { b[lane / 2] };
+        [std::array::from_fn(of), std::array::from_fn(|lane| of(LANES + lane))]
+    }
+    #[inline(always)]
+    fn swap_pairs(self, v: Floats) -> Floats {
+        std::array::from_fn(|lane| v[lane ^ 1])
+    }
+    #[inline(always)]
     fn all(self, which: [bool; LANES]) -> bool {
         which == [true; LANES]
     }
@@ -176,6 +185,15 @@ impl Lanes for Portable {
         zip(a, b, i32::wrapping_sub)
     }
     #[inline(always)]
+    fn mul_wide(self, a: Integers, b: Integers) -> [Integers; 2] {
+        let wide = |lane: usize| u64::from(a[lane].cast_unsigned()) * u64::from(b[lane].cast_unsigned());
+        [std::array::from_fn(|lane| wide(lane) as i32), std::array::from_fn(|lane| (wide(lane) >> 32) as i32)]
+    }
+    #[inline(always)]
+    fn below(self, a: Integers, b: Integers) -> [bool; LANES] {
+        std::array::from_fn(|lane| a[lane].cast_unsigned() < b[lane].cast_unsigned())
+    }
+    #[inline(always)]
     fn and_i32(self, a: Integers, b: Integers) -> Integers {
         zip(a, b, |a, b| a & b)
     }
@@ -204,6 +222,15 @@ impl Lanes for Portable {
         y[..LANES].copy_from_slice(&v);
     }
     #[inline(always)]
+    fn load_u16(self, x: &[u16]) -> Integers {
+        let x = &x[..LANES];
+        std::array::from_fn(|lane| i32::from(x[lane]))
+    }
+    #[inline(always)]
+    fn store_u16(self, v: Integers, y: &mut [u16]) {
+        y[..LANES].copy_from_slice(&v.map(|v| v as u16));
+    }
+    #[inline(always)]
     fn load_pairs(self, x: &[i8]) -> Integers {
         let x = &x[..2 * LANES];
         let wide = |index: usize| i32::from(x[index]);
@@ -213,6 +240,19 @@ impl Lanes for Portable {
     fn load_pairs_of(self, first: &[i8], second: &[i8]) -> Integers {
         let (first, second) = (&first[..LANES], &second[..LANES]);
         std::array::from_fn(|lane| (i32::from(first[lane]) & 0xffff) | (i32::from(second[lane]) << 16))
+    }
+    #[inline(always)]
+    fn load_i8(self, x: &[i8]) -> Integers {
+        let x = &x[..LANES];
+        std::array::from_fn(|lane| i32::from(x[lane]))
+    }
+    #[inline(always)]
+    fn store_i8(self, v: Integers, y: &mut [i8]) {
+        y[..LANES].copy_from_slice(&v.map(|v| v as i8));
+    }
+    #[inline(always)]
+    fn look_up(self, numbers: [Floats; 2], places: Integers) -> Floats {
+        places.map(|place| numbers[(place >> 3 & 1) as usize][(place & 7) as usize])
     }
     #[inline(always)]
     fn sum_i32(self, v: Integers) -> i32 {

@@ -73,6 +73,19 @@ impl Vectorize for Check {
             let logic = [lanes.and_i32(i, j), lanes.or_i32(i, j), lanes.xor_i32(i, j)].map(integers);
             let shifts = [lanes.shift_left(i, 5), lanes.shift_right(i, 5)].map(integers);
             let pairs = integers(lanes.load_pairs_of(&BYTES[at..], &BYTES[..L::LANES]));
+            let halves = lanes.and_i32(i, lanes.splat_i32(0xffff));
+            let mut low = [0; MAX_LANES];
+            lanes.store_u16(halves, &mut low);
+            assert_eq!(integers(lanes.load_u16(&low)), integers(halves));
+            let turned = lanes.interleave(a, b).map(floats);
+            let swapped = floats(lanes.swap_pairs(a));
+            let wide = lanes.mul_wide(i, j).map(integers);
+            let lower = floats(lanes.select(lanes.below(i, j), a, b));
+            let widened = integers(lanes.load_i8(&BYTES[at..]));
+            let mut bytes = [0; MAX_LANES];
+            lanes.store_i8(i, &mut bytes);
+            let sixteen = [lanes.load_f32(&NORMAL), lanes.load_f32(&NORMAL[MAX_LANES - L::LANES..])];
+            let found = floats(lanes.look_up(sixteen, i));
             let inverse = floats(lanes.reciprocal(lanes.load_f32(&NORMAL[at..])));
             let all = (at..at + L::LANES).all(|at| A[at] < B[at]);
             assert_eq!(lanes.all(less), all);
@@ -91,6 +104,16 @@ impl Vectorize for Check {
                 assert_eq!(shifts.map(|v| v[lane]), [i << 5, down]);
                 let (first, second) = (i32::from(BYTES[at + lane]), i32::from(BYTES[lane]));
                 assert_eq!(pairs[lane], (first & 0xffff) | (second << 16));
+                assert_eq!(low[lane], i as u16);
+                let by_turns = turned[lane / (L::LANES / 2)][2 * lane % L::LANES..][..2].to_vec();
+                assert_eq!(by_turns, [a, b].map(f32::to_bits));
+                assert_eq!(swapped[lane], A[at + (lane ^ 1)].to_bits());
+                let product = u64::from(i.cast_unsigned()) * u64::from(j.cast_unsigned());
+                assert_eq!(wide.map(|v| v[lane].cast_unsigned()), [product as u32, (product >> 32) as u32]);
+                let is_below = i.cast_unsigned() < j.cast_unsigned();
+                assert_eq!(lower[lane], if is_below { a } else { b }.to_bits());
+                assert_eq!((widened[lane], bytes[lane]), (first, i as i8));
+                assert_eq!(found[lane], NORMAL[(i & 15) as usize].to_bits());
                 let exact = 1.0 / NORMAL[at + lane];
                 assert!(inverse[lane].abs_diff(exact.to_bits()) <= 1, "1 / {}", NORMAL[at + lane]);
             }

@@ -41,6 +41,14 @@ pub fn layer_norm<T: Scalar>(cpu: &Cpu, x: &[T], w: &[T], b: &[T], y: &mut [T], 
 }
 
 /// y = (x − mean) / √(variance + eps) for each row of `x`, by the rung that suits the type and the threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, layer_norm_plain};
+///
+/// let mut y = [0.0; 2];
+/// layer_norm_plain(&Cpu::serial(), &[1.0, 3.0], &mut y, Rows { rows: 1, cols: 2 }, 0.0);
+/// assert_eq!(y, [-1.0, 1.0]);
+/// ```
 pub fn layer_norm_plain<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows, eps: f64) {
     if !rowwise::map(&cpu.pool, cpu, x, y, shape, Alone { eps }) {
         plain::layer_norm_plain(cpu, x, y, shape, eps);

@@ -46,7 +46,7 @@ fn normalize<T: Scalar>(x: &[T], y: &mut [T], shape: Rows, eps: f64, finish: imp
 }
 
 /// One row of it.
-pub(super) fn normalize_row<T: Scalar>(x: &[T], y: &mut [T], eps: f64, finish: impl Fn(usize, f64) -> f64) {
+pub(crate) fn normalize_row<T: Scalar>(x: &[T], y: &mut [T], eps: f64, finish: impl Fn(usize, f64) -> f64) {
     let wide = x.iter().map(|x| x.wide().in_f64());
     let mean = wide.clone().sum::<f64>() / x.len() as f64;
     let variance = wide.clone().map(|x| (x - mean) * (x - mean)).sum::<f64>() / x.len() as f64;

@@ -95,7 +95,7 @@ impl<T: Scalar> Line<T> for Alone {
 
 /// The mean of a row in two parts, and the inverse of its deviation.
 #[derive(Clone, Copy)]
-struct Spread {
+pub(crate) struct Spread {
     mean: f32,
     rest: f32,
     inverse: f32,
@@ -103,7 +103,7 @@ struct Spread {
 
 impl Spread {
     #[inline(always)]
-    fn of<L: Lanes, T: Element>(lanes: L, x: &[T], eps: f64) -> Option<Spread> {
+    pub(crate) fn of<L: Lanes, T: Element>(lanes: L, x: &[T], eps: f64) -> Option<Spread> {
         let count = x.len() as f32;
         let [sum] = sums(lanes, [x], Itself);
         let mean = sum / count;
@@ -140,10 +140,10 @@ impl Terms<1, 2> for Offset {
 
 /// With weights and biases.
 #[derive(Clone, Copy)]
-struct Finished<'a, T> {
-    spread: Spread,
-    w: &'a [T],
-    b: &'a [T],
+pub(crate) struct Finished<'a, T> {
+    pub(crate) spread: Spread,
+    pub(crate) w: &'a [T],
+    pub(crate) b: &'a [T],
 }
 
 impl<T: Element> Places for Finished<'_, T> {

@@ -6,7 +6,7 @@ use crate::{Cpu, Rows, Scalar, gelu, gelu_tanh};
 /// gelu(layer-norm(x)) for each row of `x`.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, layer_norm_gelu};
+/// use roofline_cpu::{Cpu, Rows, layer_norm_gelu::plain::layer_norm_gelu};
 ///
 /// let mut y = [1.0; 2];
 /// layer_norm_gelu(&Cpu::serial(), &[1.0, 3.0], &[0.0; 2], &[0.0; 2], &mut y, Rows { rows: 1, cols: 2 }, 0.0);

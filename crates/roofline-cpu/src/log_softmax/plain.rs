@@ -34,6 +34,16 @@ pub fn log_softmax_columns<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: R
     }
 }
 
+/// The logarithm of the softmax of each column of each matrix of x\[outer, length, inner\].
+pub fn log_softmax_axis<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: [usize; 3]) {
+    let [outer, length, inner] = shape;
+    assert!([x.len(), y.len()] == [outer * length * inner; 2], "lengths for {shape:?}");
+    let matrix = Rows { rows: length, cols: inner };
+    for (x, y) in x.chunks_exact(matrix.len().max(1)).zip(y.chunks_exact_mut(matrix.len().max(1))) {
+        log_softmax_columns(cpu, x, y, matrix);
+    }
+}
+
 /// The largest element, and the logarithm of the sum of exponentials around it.
 pub(crate) fn parts<T: Scalar>(line: Line<'_, T>) -> (T::Wide, T::Wide) {
     let largest = line.largest();

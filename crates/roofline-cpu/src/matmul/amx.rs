@@ -11,6 +11,7 @@
 //! show are left to [`super::packed_parallel`], as are those of a processor
 //! without the unit.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
 
 use half::bf16;
@@ -91,48 +92,81 @@ pub(super) fn multiply<T: TileFactor>(
     shape: Product,
 ) -> bool {
     shape.check(a.len(), b.len(), c.len());
-    let (Some(tiles), Some(lanes)) = (Tiles::detect(), Avx512::detect()) else { return false };
     let Product { m, n, k } = shape;
     if k == 0 {
         return false;
     }
     let c = Block::new(c, m, n);
     let strip_length = tile_packing::steps::<T>(k) * STEP;
+    let mut groups = pieces(0..n, (PACKED / strip_length).max(1) * STRIP);
+    groups.all(|group| match pack_columns(cpu, form, b, shape, group.clone()) {
+        Some(strips) => multiply_strips(cpu, a, &strips, &c, shape, group),
+        None => false,
+    })
+}
+
+/// Columns of B in strips, and the smallest of their factors that is not zero, as a code.
+pub(super) struct Strips {
+    pub(super) numbers: Scratch<i32>,
+    smallest: u16,
+}
+
+/// The strips of some columns of B; `None` without the unit.
+pub(super) fn pack_columns<T: TileFactor>(
+    cpu: &Cpu,
+    form: Form,
+    b: &[T],
+    shape: Product,
+    group: Range<usize>,
+) -> Option<Strips> {
+    let (_, lanes) = Tiles::detect().zip(Avx512::detect())?;
+    let strip_length = tile_packing::steps::<T>(shape.k) * STEP;
+    let mut numbers = Scratch::take(group.len().div_ceil(STRIP) * strip_length);
+    let smallest = AtomicU16::new(u16::MAX);
+    cpu.pool.run_pieces(&mut numbers, strip_length, PIECE, |offset, strips| {
+        let start = group.start + offset / strip_length * STRIP;
+        let cols = start..group.end.min(start + strips.len() / strip_length * STRIP);
+        // SAFETY: the token `lanes` proves the features of the function.
+        let code = unsafe { tile_packing::pack(lanes, Source::B(b, form), shape, cols, strips) };
+        smallest.fetch_min(code, Ordering::Relaxed);
+    });
+    Some(Strips { numbers, smallest: smallest.into_inner() })
+}
+
+/// The columns `group` of C from their strips; whether it was done.
+pub(super) fn multiply_strips<T: TileFactor>(
+    cpu: &Cpu,
+    a: &[T],
+    strips: &Strips,
+    c: &Block<'_, T::Output>,
+    shape: Product,
+    group: Range<usize>,
+) -> bool {
+    let Some((tiles, lanes)) = Tiles::detect().zip(Avx512::detect()) else { return false };
+    let m = shape.m;
+    let strip_length = tile_packing::steps::<T>(shape.k) * STEP;
     let normal = AtomicBool::new(true);
-    for group in pieces(0..n, (PACKED / strip_length).max(1) * STRIP) {
-        let mut strips = Scratch::take(group.len().div_ceil(STRIP) * strip_length);
-        let smallest = AtomicU16::new(u16::MAX);
-        cpu.pool.run_pieces(&mut strips, strip_length, PIECE, |offset, strips| {
-            let start = group.start + offset / strip_length * STRIP;
-            let cols = start..group.end.min(start + strips.len() / strip_length * STRIP);
-            // SAFETY: the token `lanes` proves the features of the function.
-            let code = unsafe { tile_packing::pack(lanes, Source::B(b, form), shape, cols, strips) };
-            smallest.fetch_min(code, Ordering::Relaxed);
-        });
-        let (strips, smallest) = (&*strips, smallest.into_inner());
-        let (height, width) = block_size(m, group.len(), cpu.pool.threads());
-        let across = group.len().div_ceil(width);
-        cpu.pool.run(across * m.div_ceil(height), |task| {
-            let (row, col) = (task / across * height, task % across * width);
-            let rows = row..m.min(row + height);
-            let cols = group.start + col..group.end.min(group.start + col + width);
-            let strips = &strips[col / STRIP * strip_length..][..cols.len().div_ceil(STRIP) * strip_length];
-            let mut packed = Scratch::take(rows.len().div_ceil(STRIP) * strip_length);
-            // SAFETY: the token `lanes` proves the features of the function.
-            let code = unsafe { tile_packing::pack(lanes, Source::A(a), shape, rows.clone(), &mut packed) };
-            if !T::stays_normal(code, smallest) {
-                return normal.store(false, Ordering::Relaxed);
-            }
-            // SAFETY: every task is run once, and the blocks of two tasks do not overlap.
-            let c = unsafe { c.part(rows, cols) };
-            // SAFETY: the token `lanes` proves the features of the function.
-            unsafe { multiply_block::<T>(tiles, lanes, &packed, strips, strip_length, c) };
-        });
-        if !normal.load(Ordering::Relaxed) {
-            return false;
+    let Strips { numbers, smallest } = strips;
+    let (numbers, smallest) = (&**numbers, *smallest);
+    let (height, width) = block_size(m, group.len(), cpu.pool.threads());
+    let across = group.len().div_ceil(width);
+    cpu.pool.run(across * m.div_ceil(height), |task| {
+        let (row, col) = (task / across * height, task % across * width);
+        let rows = row..m.min(row + height);
+        let cols = group.start + col..group.end.min(group.start + col + width);
+        let strips = &numbers[col / STRIP * strip_length..][..cols.len().div_ceil(STRIP) * strip_length];
+        let mut packed = Scratch::take(rows.len().div_ceil(STRIP) * strip_length);
+        // SAFETY: the token `lanes` proves the features of the function.
+        let code = unsafe { tile_packing::pack(lanes, Source::A(a), shape, rows.clone(), &mut packed) };
+        if !T::stays_normal(code, smallest) {
+            return normal.store(false, Ordering::Relaxed);
         }
-    }
-    true
+        // SAFETY: every task is run once, and the blocks of two tasks do not overlap.
+        let c = unsafe { c.part(rows, cols) };
+        // SAFETY: the token `lanes` proves the features of the function.
+        unsafe { multiply_block::<T>(tiles, lanes, &packed, strips, strip_length, c) };
+    });
+    normal.into_inner()
 }
 
 /// Rows and columns of a block, so that there are four blocks for every thread

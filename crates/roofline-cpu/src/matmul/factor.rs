@@ -7,9 +7,11 @@
 use half::{bf16, f16};
 
 use super::Form;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-use super::amx;
 use super::block::Block;
+use super::fixed::Tensors;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::{amx, fixed};
+use crate::catalog::Launch;
 use crate::lanes::Lanes;
 use crate::scratch::Plain;
 use crate::{Cpu, Datum, Element, Product};
@@ -82,6 +84,11 @@ pub trait Factor: Term<Total: Number> {
         _shape: Product,
     ) -> bool {
         false
+    }
+    /// The product with a B that is packed for tile registers beforehand; the tensors again where the type or the processor has
+    /// none.
+    fn on_strips<'a>(_cpu: &Cpu, tensors: Tensors<'a, Self>) -> Result<Launch<'a>, Tensors<'a, Self>> {
+        Err(tensors)
     }
 }
 
@@ -229,6 +236,10 @@ impl Factor for bf16 {
     fn by_tiles(cpu: &Cpu, form: Form, a: &[bf16], b: &[bf16], c: &mut [bf16], shape: Product) -> bool {
         amx::is_available() && amx::multiply(cpu, form, a, b, c, shape)
     }
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    fn on_strips<'a>(cpu: &Cpu, tensors: Tensors<'a, bf16>) -> Result<Launch<'a>, Tensors<'a, bf16>> {
+        fixed::on_strips(cpu, tensors)
+    }
 }
 
 #[expect(private_interfaces, reason = "the trait is closed")]
@@ -284,6 +295,10 @@ impl Factor for i8 {
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     fn by_tiles(cpu: &Cpu, form: Form, a: &[i8], b: &[i8], c: &mut [i32], shape: Product) -> bool {
         amx::is_available() && amx::multiply(cpu, form, a, b, c, shape)
+    }
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    fn on_strips<'a>(cpu: &Cpu, tensors: Tensors<'a, i8>) -> Result<Launch<'a>, Tensors<'a, i8>> {
+        fixed::on_strips(cpu, tensors)
     }
 }
 

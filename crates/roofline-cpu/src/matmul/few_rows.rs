@@ -7,6 +7,8 @@
 mod dots;
 mod sums;
 
+use std::ops::Range;
+
 use dots::Dots;
 use sums::Sums;
 
@@ -53,7 +55,6 @@ const UNIT: usize = 32;
 /// Elements of B that are worth handing to another thread.
 const PIECE: usize = 1 << 14;
 
-/// Columns of C are shared out in parts that stay with their thread, and so do the parts of B.
 pub(super) fn multiply<T: Factor>(
     isa: Isa,
     pool: &Pool,
@@ -63,7 +64,42 @@ pub(super) fn multiply<T: Factor>(
     c: &mut [T::Output],
     shape: Product,
 ) {
-    shape.check(a.len(), b.len(), c.len());
+    match form {
+        Form::Transposed => dots(isa, pool, a, b, c, shape),
+        Form::Straight => in_groups(isa, pool, a, b.len(), c, shape, false, |x, cols, c| {
+            isa.run(Sums { x, b, shape: Product { m: c.rows(), ..shape }, cols, c });
+        }),
+    }
+}
+
+/// C = A·Bᵀ with weights of the same type as A, or of another that is packed alike.
+pub(super) fn dots<T: Factor, W: Factor<Total = T::Total>>(
+    isa: Isa,
+    pool: &Pool,
+    a: &[T],
+    b: &[W],
+    c: &mut [T::Output],
+    shape: Product,
+) {
+    in_groups(isa, pool, a, b.len(), c, shape, true, |x, cols, c| {
+        isa.run(Dots::<T, W> { x, b, k: shape.k, cols, c });
+    });
+}
+
+/// Calls `work` on a group of rows of A as packed numbers, on columns of C and on these columns of the group's rows of C.
+/// Columns are shared out in parts that stay with their thread, and so do the parts of B.
+#[expect(clippy::too_many_arguments, reason = "the arguments of a product, and how the group is laid out")]
+fn in_groups<T: Factor>(
+    isa: Isa,
+    pool: &Pool,
+    a: &[T],
+    length_of_b: usize,
+    c: &mut [T::Output],
+    shape: Product,
+    interleaved: bool,
+    work: impl Fn(&[T::Total], Range<usize>, Block<'_, T::Output>) + Sync,
+) {
+    shape.check(a.len(), length_of_b, c.len());
     let Product { n, k, .. } = shape;
     if k == 0 || n == 0 {
         return c.fill(T::Output::default());
@@ -71,15 +107,12 @@ pub(super) fn multiply<T: Factor>(
     for (a, c) in a.chunks(GROUP * k).zip(c.chunks_mut(GROUP * n)) {
         let m = a.len() / k;
         let mut x = Scratch::take(m * k.div_ceil(T::DEPTH).next_multiple_of(MAX_LANES));
-        isa.run(Widen { a, m, x: &mut x, interleaved: form == Form::Transposed });
+        isa.run(Widen { a, m, x: &mut x, interleaved });
         let (x, c) = (&*x, Block::new(c, m, n));
         pool.run_parts(n, UNIT, (PIECE / k).max(1), |cols| {
             // SAFETY: parts do not overlap.
             let c = unsafe { c.part(0..m, cols.clone()) };
-            match form {
-                Form::Transposed => isa.run(Dots { x, b, k, cols, c }),
-                Form::Straight => isa.run(Sums { x, b, shape: Product { m, n, k }, cols, c }),
-            }
+            work(x, cols, c);
         });
     }
 }

@@ -1,10 +1,12 @@
 //! Activations of f32 with weights of bf16 or f16, which are half the bytes to fetch; results in f32.
 //!
-//! The packed loop knows weights as f32 only: they are widened where they are packed, and no copy of them is ever written.
+//! The packed loop knows weights as f32 only: they are widened where they are packed, and no copy of them is ever written. For a
+//! few rows they are widened on the way to the product.
 
 use super::block::Block;
+use super::few_rows::dots;
 use super::packed::{group_cols, multiply_group, pack, pieces};
-use super::{Factor, Form};
+use super::{FEW_ROWS_MOST, Factor, Form};
 use crate::catalog::Launch;
 use crate::{Args, Cpu, Mismatch, Pool, Product, Scalar};
 
@@ -40,6 +42,38 @@ pub fn matmul_packed_parallel<W: Factor<Total = f32>>(
     shape: Product,
 ) {
     multiply(cpu, &cpu.pool, a, b, c, shape);
+}
+
+/// C = A·Bᵀ with every element of B read once, as it lies, for up to eight rows of A; on one thread.
+pub fn matmul_few_rows<W: Factor<Total = f32>>(cpu: &Cpu, a: &[f32], b: &[W], c: &mut [f32], shape: Product) {
+    dots(cpu.isa, Pool::alone(), a, b, c, shape);
+}
+
+/// The same on all threads.
+pub fn matmul_few_rows_parallel<W: Factor<Total = f32>>(
+    cpu: &Cpu,
+    a: &[f32],
+    b: &[W],
+    c: &mut [f32],
+    shape: Product,
+) {
+    dots(cpu.isa, &cpu.pool, a, b, c, shape);
+}
+
+/// C = A·Bᵀ, by the rung that suits shape and threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Product, bf16, matmul::mixed::matmul};
+///
+/// let mut c = [0.0];
+/// matmul(&Cpu::serial(), &[1.0 / 1024.0, 2.0], &[bf16::ONE; 2], &mut c, Product { m: 1, n: 1, k: 2 });
+/// assert_eq!(c, [2.0 + 1.0 / 1024.0]);
+/// ```
+pub fn matmul<W: Factor<Total = f32>>(cpu: &Cpu, a: &[f32], b: &[W], c: &mut [f32], shape: Product) {
+    match shape.m {
+        ..=FEW_ROWS_MOST => matmul_few_rows_parallel(cpu, a, b, c, shape),
+        _ => matmul_packed_parallel(cpu, a, b, c, shape),
+    }
 }
 
 fn multiply<W: Factor<Total = f32>>(

@@ -8,7 +8,7 @@
 
 pub(crate) mod block;
 mod factor;
-mod packing;
+pub(crate) mod packing;
 mod places;
 pub(crate) mod tile;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
@@ -18,6 +18,7 @@ mod tile_packing;
 pub mod amx;
 pub mod few_rows;
 pub mod few_rows_parallel;
+mod fixed;
 pub mod mixed;
 pub mod narrow;
 pub mod packed;
@@ -27,10 +28,9 @@ pub mod prepacked;
 pub mod turned;
 
 use crate::bind::multiply;
-use crate::catalog::{Implementation, Kernel, Launch};
-use crate::{Args, Cpu, Mismatch, Product, bf16, f16};
+use crate::catalog::{Implementation, Kernel};
+use crate::{Cpu, Product, bf16, f16};
 pub use factor::{Factor, Term};
-use prepacked::Weights;
 pub use turned::{matmul_tn, matmul_tt};
 
 /// The kernels of one generic function, for the types that follow it, of another that sums in f16, and of one whose weights are
@@ -45,6 +45,13 @@ macro_rules! products {
                 Kernel::new("w16a32-f16", |_, args| mixed::prepare::<f16>(args, mixed::$mixed)),
             )?
         ]
+    };
+}
+
+/// Kernels that pack B while they get ready.
+macro_rules! fixed {
+    ($prepare:ident, $($type:ident)+) => {
+        &[$(Kernel::new(stringify!($type), fixed::$prepare::<$type>)),+]
     };
 }
 
@@ -69,11 +76,16 @@ pub const LADDER: &[Implementation] = &[
     )
     .vector()
     .parallel(),
-    FEW_ROWS,
-    FEW_ROWS_PARALLEL,
+    Implementation { kernels: products!(few_rows::matmul, f32 bf16 f16 i8; matmul_few_rows), ..FEW_ROWS },
+    Implementation {
+        kernels: products!(few_rows_parallel::matmul, f32 bf16 f16 i8; matmul_few_rows_parallel),
+        ..FEW_ROWS_PARALLEL
+    },
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     AMX,
-    Implementation::new("matmul", "auto", AUTO, products!(matmul, f32 bf16 f16 i8)).vector().parallel(),
+    Implementation::new("matmul", "auto", AUTO, products!(matmul, f32 bf16 f16 i8; matmul))
+        .vector()
+        .parallel(),
     Implementation::plain("matmul.nn", products!(plain::matmul_nn, f32 bf16 f16 f64 i8, narrow::matmul_nn)),
     Implementation::new("matmul.nn", "packed", PACKED, products!(packed::matmul_nn, f32 bf16 f16 i8))
         .vector(),
@@ -113,31 +125,26 @@ pub const LADDER: &[Implementation] = &[
         "matmul.fixed",
         "prepacked",
         "weights packed once, a register tile, blocked for the caches",
-        &[
-            Kernel::new("f32", |cpu, args| prepacked::<f32>(cpu, args, false)),
-            Kernel::new("bf16", |cpu, args| prepacked::<bf16>(cpu, args, false)),
-            Kernel::new("f16", |cpu, args| prepacked::<f16>(cpu, args, false)),
-            Kernel::new("i8", |cpu, args| prepacked::<i8>(cpu, args, false)),
-        ],
+        fixed!(prepacked, f32 bf16 f16 i8),
     )
     .vector(),
     Implementation::new(
         "matmul.fixed",
         "prepacked-parallel",
         "weights packed once, tiles of C dealt to all threads",
-        &[
-            Kernel::new("f32", |cpu, args| prepacked::<f32>(cpu, args, true)),
-            Kernel::new("bf16", |cpu, args| prepacked::<bf16>(cpu, args, true)),
-            Kernel::new("f16", |cpu, args| prepacked::<f16>(cpu, args, true)),
-            Kernel::new("i8", |cpu, args| prepacked::<i8>(cpu, args, true)),
-        ],
+        fixed!(prepacked_parallel, f32 bf16 f16 i8),
     )
     .vector()
     .parallel(),
     FEW_ROWS.form("matmul.fixed"),
     FEW_ROWS_PARALLEL.form("matmul.fixed"),
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    AMX.form("matmul.fixed"),
+    Implementation {
+        about: "weights packed once for tile registers, 32 by 32 sums, all threads",
+        kernels: fixed!(amx, bf16 i8),
+        ..AMX.form("matmul.fixed")
+    },
+    Implementation::new("matmul.fixed", "auto", AUTO, fixed!(auto, f32 bf16 f16 i8)).vector().parallel(),
 ];
 
 const PACKED: &str = "packed panels and a register tile, blocked for the caches";
@@ -164,19 +171,6 @@ const FEW_ROWS_PARALLEL: Implementation = Implementation::new(
 const AMX: Implementation = Implementation::new("matmul", "amx", TILES, products!(amx::matmul, bf16 i8))
     .parallel()
     .if_available(amx::is_available);
-
-/// Packs B, which stays what it is.
-fn prepacked<'a, T: Factor>(cpu: &Cpu, mut args: Args<'a>, parallel: bool) -> Result<Launch<'a>, Mismatch> {
-    let (a, b, mut c) = (args.take("a")?, args.take::<T>("b")?, args.take_out("c")?);
-    let (m, n, k) = (args.axis("m")?, args.axis("n")?, args.axis("k")?);
-    let weights = Weights::<T>::new(cpu, &b, n, k);
-    let bytes = weights.bytes();
-    let launch = Launch::new(move |cpu| match parallel {
-        true => weights.matmul(cpu, &a, &mut c, m),
-        false => weights.matmul_alone(&a, &mut c, m),
-    });
-    Ok(launch.keeping(bytes))
-}
 
 /// Rows of A up to which packing B for vectors costs more than it saves.
 const FEW_ROWS_MOST: usize = 32;

@@ -22,7 +22,7 @@ const AHEAD: usize = 4;
 /// registers, and written step by step: where a vector is wider than the panel,
 /// the next step overwrites what is too much.
 #[inline(always)]
-pub(super) fn pack_rows<L: Lanes, T: Factor>(
+pub(crate) fn pack_rows<L: Lanes, T: Factor>(
     lanes: L,
     source: &[T],
     k: usize,

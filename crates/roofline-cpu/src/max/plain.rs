@@ -1,6 +1,6 @@
 //! The definition, element after element.
 
-use crate::reduce::{Line, all, columns, rows};
+use crate::reduce::{Line, all, columns, middle, rows};
 use crate::{Cpu, Float, Rows, Scalar};
 
 /// The largest element of each row.
@@ -19,7 +19,7 @@ pub fn max<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 /// The largest element of each column.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, max_columns};
+/// use roofline_cpu::{Cpu, Rows, max::plain::max_columns};
 ///
 /// let mut y = [0.0; 2];
 /// max_columns(&Cpu::serial(), &[1.0, 2.0, 4.0, 3.0], &mut y, Rows { rows: 2, cols: 2 });
@@ -32,7 +32,7 @@ pub fn max_columns<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 /// The largest element of all.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, max_all};
+/// use roofline_cpu::{Cpu, Rows, max::plain::max_all};
 ///
 /// let mut y = [0.0];
 /// max_all(&Cpu::serial(), &[1.0, 2.0, 4.0, 3.0], &mut y, Rows { rows: 2, cols: 2 });
@@ -40,6 +40,11 @@ pub fn max_columns<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 /// ```
 pub fn max_all<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
     all(x, y, shape, largest);
+}
+
+/// The largest element of each column of each matrix of x\[outer, length, inner\].
+pub fn max_axis<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: [usize; 3]) {
+    middle(x, y, shape, largest);
 }
 
 pub(super) fn largest<T: Scalar>(line: Line<'_, T>) -> T::Wide {

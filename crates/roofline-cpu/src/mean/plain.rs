@@ -1,6 +1,6 @@
 //! The definition, element after element.
 
-use crate::reduce::{Line, all, columns, rows};
+use crate::reduce::{Line, all, columns, middle, rows};
 use crate::{Cpu, Real, Rows, Scalar};
 
 /// The mean of each row.
@@ -19,7 +19,7 @@ pub fn mean<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 /// The mean of each column.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, mean_columns};
+/// use roofline_cpu::{Cpu, Rows, mean::plain::mean_columns};
 ///
 /// let mut y = [0.0; 2];
 /// mean_columns(&Cpu::serial(), &[1.0, 2.0, 3.0, 4.0], &mut y, Rows { rows: 2, cols: 2 });
@@ -32,7 +32,7 @@ pub fn mean_columns<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 /// The mean of all.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, mean_all};
+/// use roofline_cpu::{Cpu, Rows, mean::plain::mean_all};
 ///
 /// let mut y = [0.0];
 /// mean_all(&Cpu::serial(), &[1.0, 2.0, 3.0, 4.0], &mut y, Rows { rows: 2, cols: 2 });
@@ -40,6 +40,11 @@ pub fn mean_columns<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
 /// ```
 pub fn mean_all<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
     all(x, y, shape, average);
+}
+
+/// The mean of each column of each matrix of x\[outer, length, inner\].
+pub fn mean_axis<T: Scalar>(_cpu: &Cpu, x: &[T], y: &mut [T], shape: [usize; 3]) {
+    middle(x, y, shape, average);
 }
 
 fn average<T: Scalar>(line: Line<'_, T>) -> T::Wide {

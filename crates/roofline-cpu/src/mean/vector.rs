@@ -1,9 +1,10 @@
-//! A pass in lanes over each row, or over each block of all; sums of columns take a row at a time.
+//! A pass in lanes over each row, or over each block of all; sums of columns take rows as they lie.
 
+use crate::columnwise::{self, one};
 use crate::lanes::Lanes;
-use crate::rowwise::{self, Itself, Number, reduce, sums};
-use crate::sum::vector::total;
-use crate::{Cpu, Element, Pool, Rows};
+use crate::rowwise::{Itself, Number, reduce, sums, total};
+use crate::sum::vector::SumColumns;
+use crate::{Cpu, Element, Pool, Real, Rows, Scalar};
 
 /// The mean of each row.
 ///
@@ -23,14 +24,24 @@ pub fn mean_parallel<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
     reduce(&cpu.pool, cpu, x, y, shape, Mean);
 }
 
+/// The mean of each column of each matrix.
+pub fn mean_axis<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: [usize; 3]) {
+    axis_on(Pool::alone(), cpu, x, y, shape);
+}
+
+/// The same, columns on all threads.
+pub fn mean_axis_parallel<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: [usize; 3]) {
+    axis_on(&cpu.pool, cpu, x, y, shape);
+}
+
 /// The mean of each column.
 pub fn mean_columns<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    rowwise::sum_columns(Pool::alone(), cpu, x, y, shape, shape.rows as f32);
+    axis_on(Pool::alone(), cpu, x, y, one(shape));
 }
 
 /// The same, columns on all threads.
 pub fn mean_columns_parallel<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    rowwise::sum_columns(&cpu.pool, cpu, x, y, shape, shape.rows as f32);
+    axis_on(&cpu.pool, cpu, x, y, one(shape));
 }
 
 /// The mean of all, block by block.
@@ -43,9 +54,19 @@ pub fn mean_all_parallel<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Row
     all_on(&cpu.pool, cpu, x, y, shape);
 }
 
-fn all_on<T: Element>(pool: &Pool, cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+/// On these threads; false, and nothing done, where the type has no lanes.
+#[track_caller]
+pub(super) fn axis_on<T: Scalar>(pool: &Pool, cpu: &Cpu, x: &[T], y: &mut [T], shape: [usize; 3]) -> bool {
+    columnwise::reduce(pool, cpu, x, y, shape, SumColumns { divisor: shape[1] as f32 })
+}
+
+/// The same of all.
+#[track_caller]
+pub(super) fn all_on<T: Scalar>(pool: &Pool, cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) -> bool {
     assert!([x.len(), y.len()] == [shape.len(), 1], "lengths for {shape:?}");
-    y[0] = T::narrow(total(pool, cpu, x) / x.len() as f32);
+    let Some(total) = total(pool, cpu, [x], Itself) else { return false };
+    y[0] = T::narrow(T::Wide::of(f64::from(total / x.len() as f32)));
+    true
 }
 
 #[derive(Clone, Copy)]
@@ -53,8 +74,8 @@ pub(super) struct Mean;
 
 impl Number<1> for Mean {
     #[inline(always)]
-    fn of<L: Lanes, T: Element>(self, lanes: L, [row]: [&[T]; 1]) -> f32 {
+    fn of<L: Lanes, T: Element>(self, lanes: L, [row]: [&[T]; 1]) -> [f32; 1] {
         let [sum] = sums(lanes, [row], Itself);
-        sum / row.len() as f32
+        [sum / row.len() as f32]
     }
 }

@@ -7,7 +7,7 @@ use crate::{Cpu, Real, Rows, Scalar};
 /// The mean of (p − t)².
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, mse};
+/// use roofline_cpu::{Cpu, Rows, mse::plain::mse};
 ///
 /// let mut y = [0.0];
 /// mse(&Cpu::serial(), &[1.0, 2.0], &[3.0, 2.0], &mut y, Rows { rows: 1, cols: 2 });

@@ -5,7 +5,7 @@ use crate::{Cpu, Datum};
 /// y, whose axes are those of x in `order`: \[2, 1, 0\] gives y \[c, b, a\] from x \[a, b, c\].
 ///
 /// ```
-/// use roofline_cpu::{Cpu, permute};
+/// use roofline_cpu::{Cpu, permute::plain::permute};
 ///
 /// let mut y = [0; 4];
 /// permute(&Cpu::serial(), &[1, 2, 3, 4], &mut y, [2, 1, 2], [2, 1, 0]);

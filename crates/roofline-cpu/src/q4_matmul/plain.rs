@@ -8,7 +8,7 @@ use crate::{Cpu, Product, f16};
 /// Y = X·Wᵀ, scales and codes of W apart.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Product, f16, q4_matmul};
+/// use roofline_cpu::{Cpu, Product, f16, q4_matmul::plain::q4_matmul};
 ///
 /// // The code 8 stands for 0: 9 and 10 for elements 0 and 16, 11 for element 32.
 /// let mut q = [0x88u8 as i8; 32];
@@ -24,7 +24,7 @@ pub fn q4_matmul(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shap
 /// The same, with the two bytes of each scale before its codes.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Product, q4_matmul_raw};
+/// use roofline_cpu::{Cpu, Product, q4_matmul::plain::q4_matmul_raw};
 ///
 /// let mut w = [0x88u8 as i8; 18];
 /// // The scale 1, low byte first, and the codes of elements 15 and 31.

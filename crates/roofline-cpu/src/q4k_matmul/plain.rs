@@ -6,7 +6,7 @@ use crate::{Cpu, Product};
 /// Y = X·Wᵀ.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Product, q4k_matmul};
+/// use roofline_cpu::{Cpu, Product, q4k_matmul::plain::q4k_matmul};
 ///
 /// // Scales are counted in 1 and offsets in 2.
 /// let mut w = [0; 144];

@@ -6,7 +6,7 @@ use crate::{Cpu, Product, f16};
 /// Y = X·Wᵀ, scales and codes of W apart.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Product, f16, q8_matmul};
+/// use roofline_cpu::{Cpu, Product, f16, q8_matmul::plain::q8_matmul};
 ///
 /// let mut q = [0; 64];
 /// (q[0], q[31], q[32], q[33]) = (1, -2, 3, 100);
@@ -21,7 +21,7 @@ pub fn q8_matmul(_cpu: &Cpu, x: &[f32], s: &[f16], q: &[i8], y: &mut [f32], shap
 /// The same, with the two bytes of each scale before its codes.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Product, q8_matmul_raw};
+/// use roofline_cpu::{Cpu, Product, q8_matmul::plain::q8_matmul_raw};
 ///
 /// let mut w = [0; 34];
 /// // The scale 1, low byte first, and the code of the last element.

@@ -2,12 +2,14 @@
 //! block of a row), ties to even (`-away`, and `quantize.block`: away from zero); `quantize.full` has -128 too. bf16 and f16
 //! are divided in f32.
 
+pub mod parallel;
 pub mod plain;
+pub mod vector;
 
 use crate::bind::{lanes, rows};
 use crate::catalog::{Implementation, Launch};
-use crate::{Args, Cpu, Mismatch, Rows, Scalar};
-pub use plain::quantize;
+use crate::{Args, Cpu, Mismatch, Rows, Scalar, rowwise};
+pub use parallel::quantize;
 
 /// Where a quotient goes that lies in the middle of two codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,13 +35,13 @@ pub const INT8: Codes<i8> = Codes { most: 127.0, code: |x| plain::int8(x, Ties::
 /// The kernels of what is quantised where it is computed. Results may be rounded to 16 bits before in `p16`, and here they
 /// are not.
 macro_rules! results {
-    ($prepare:ident, $codes:expr) => {
+    ($prepare:ident, $($rest:expr),+) => {
         &[
-            kernel!(f32, $prepare, $codes),
-            kernel!(bf16, $prepare, $codes),
-            kernel!(f16, $prepare, $codes),
-            Kernel::new("bf16+p16", |_, args| $prepare::<bf16>(args, $codes)),
-            Kernel::new("f16+p16", |_, args| $prepare::<f16>(args, $codes)),
+            kernel!(f32, $prepare, $($rest),+),
+            kernel!(bf16, $prepare, $($rest),+),
+            kernel!(f16, $prepare, $($rest),+),
+            Kernel::new("bf16+p16", |_, args| $prepare::<bf16>(args, $($rest),+)),
+            Kernel::new("f16+p16", |_, args| $prepare::<f16>(args, $($rest),+)),
         ]
     };
 }
@@ -48,14 +50,39 @@ pub(crate) use results;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain("quantize", lanes!(prepare, Shared::Row, Ties::ToEven)),
-    Implementation::plain("quantize.away", lanes!(prepare, Shared::Row, Ties::Away)),
-    Implementation::plain("quantize.tensor", lanes!(prepare, Shared::All, Ties::ToEven)),
-    Implementation::plain("quantize.tensor-away", lanes!(prepare, Shared::All, Ties::Away)),
-    Implementation::plain("quantize.block", lanes!(prepare, Shared::Block, Ties::Away)).params(&["block"]),
-    Implementation::plain("quantize.block-even", lanes!(prepare, Shared::Block, Ties::ToEven))
+    Implementation::plain("quantize", lanes!(prepare, Shared::Row, Ties::ToEven, plain::quantize)),
+    rowwise::vector("quantize", lanes!(prepare, Shared::Row, Ties::ToEven, vector::quantize)),
+    rowwise::parallel("quantize", lanes!(prepare, Shared::Row, Ties::ToEven, parallel::quantize)),
+    Implementation::plain("quantize.away", lanes!(prepare, Shared::Row, Ties::Away, plain::quantize)),
+    rowwise::vector("quantize.away", lanes!(prepare, Shared::Row, Ties::Away, vector::quantize)),
+    rowwise::parallel("quantize.away", lanes!(prepare, Shared::Row, Ties::Away, parallel::quantize)),
+    Implementation::plain("quantize.tensor", lanes!(prepare, Shared::All, Ties::ToEven, plain::quantize)),
+    rowwise::vector("quantize.tensor", lanes!(prepare, Shared::All, Ties::ToEven, vector::quantize)),
+    rowwise::parallel("quantize.tensor", lanes!(prepare, Shared::All, Ties::ToEven, parallel::quantize)),
+    Implementation::plain("quantize.tensor-away", lanes!(prepare, Shared::All, Ties::Away, plain::quantize)),
+    rowwise::vector("quantize.tensor-away", lanes!(prepare, Shared::All, Ties::Away, vector::quantize)),
+    rowwise::parallel("quantize.tensor-away", lanes!(prepare, Shared::All, Ties::Away, parallel::quantize)),
+    Implementation::plain("quantize.block", lanes!(prepare, Shared::Block, Ties::Away, plain::quantize))
         .params(&["block"]),
+    rowwise::vector("quantize.block", lanes!(prepare, Shared::Block, Ties::Away, vector::quantize))
+        .params(&["block"]),
+    rowwise::parallel("quantize.block", lanes!(prepare, Shared::Block, Ties::Away, parallel::quantize))
+        .params(&["block"]),
+    Implementation::plain(
+        "quantize.block-even",
+        lanes!(prepare, Shared::Block, Ties::ToEven, plain::quantize),
+    )
+    .params(&["block"]),
+    rowwise::vector("quantize.block-even", lanes!(prepare, Shared::Block, Ties::ToEven, vector::quantize))
+        .params(&["block"]),
+    rowwise::parallel(
+        "quantize.block-even",
+        lanes!(prepare, Shared::Block, Ties::ToEven, parallel::quantize),
+    )
+    .params(&["block"]),
     Implementation::plain("quantize.full", lanes!(prepare_full, plain::quantize_full)),
+    rowwise::vector("quantize.full", lanes!(prepare_full, vector::quantize_full)),
+    rowwise::parallel("quantize.full", lanes!(prepare_full, parallel::quantize_full)),
 ];
 
 /// What has one scale.
@@ -77,14 +104,17 @@ impl Shared {
     }
 }
 
+type Quantize<T> = fn(&Cpu, &[T], &mut [i8], &mut [f32], Rows, usize, Ties);
+
 fn prepare<'a, T: Scalar<Wide = f32>>(
     mut args: Args<'a>,
     shared: Shared,
     ties: Ties,
+    kernel: Quantize<T>,
 ) -> Result<Launch<'a>, Mismatch> {
     let (x, mut q, mut s) = (args.take::<T>("x")?, args.take_out("q")?, args.take_out("s")?);
     let (shape, block) = shared.within(rows(&args)?, args.value("block")? as usize);
-    Ok(Launch::new(move |cpu| quantize(cpu, &x, &mut q, &mut s, shape, block, ties)))
+    Ok(Launch::new(move |cpu| kernel(cpu, &x, &mut q, &mut s, shape, block, ties)))
 }
 
 type Full<T> = fn(&Cpu, &[T], &mut [i8], &mut [f32], Rows);

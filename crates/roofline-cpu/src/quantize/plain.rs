@@ -6,7 +6,7 @@ use crate::{Cpu, Rows, Scalar};
 /// Codes q = round(x / s) in -127..=127 and the scale s = max|x| / 127 of each `block` elements of a row; of zeros it is 1.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, quantize, quantize::Ties};
+/// use roofline_cpu::{Cpu, Rows, quantize::{Ties, plain::quantize}};
 ///
 /// let (mut q, mut s) = ([0; 6], [0.0; 2]);
 /// let x = [63.5f32, -0.25, 0.75, 0.0, 0.0, 0.0];

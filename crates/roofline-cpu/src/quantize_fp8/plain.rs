@@ -7,7 +7,7 @@ use crate::{Cpu, Fp8E4m3, Fp8E5m2, Rows, Scalar};
 /// Codes q = round(x / s) and the scale s = max|x| / 448 of each `block` elements of a row; of zeros it is 1.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Fp8E4m3, Rows, quantize_fp8};
+/// use roofline_cpu::{Cpu, Fp8E4m3, Rows, quantize_fp8::plain::quantize_fp8};
 ///
 /// let (mut q, mut s) = ([Fp8E4m3(0); 4], [0.0; 2]);
 /// let x = [224.0f32, -8.5, 0.0, 0.0];

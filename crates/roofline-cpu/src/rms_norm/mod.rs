@@ -11,9 +11,9 @@ pub mod vector;
 
 use crate::bind::{floats, lanes, rows};
 use crate::catalog::{Implementation, Launch};
+use crate::rowwise;
 use crate::scalar::InLanes;
 use crate::{Args, Cpu, Datum, Element, Mismatch, Rows, Scalar};
-pub use gemma::rms_norm_gemma;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -41,7 +41,9 @@ pub const LADDER: &[Implementation] = &[
     .params(&["eps"])
     .vector()
     .parallel(),
-    Implementation::plain("rms-norm.gemma", floats!(normalize, gemma::rms_norm_gemma)).params(&["eps"]),
+    Implementation::plain("rms-norm.gemma", floats!(normalize, gemma::plain)).params(&["eps"]),
+    rowwise::vector("rms-norm.gemma", lanes!(normalize, gemma::vector)).params(&["eps"]),
+    rowwise::parallel("rms-norm.gemma", lanes!(normalize, gemma::parallel)).params(&["eps"]),
 ];
 
 /// RMS norm of each row of `x`, by the rung that suits the type and the threads.
@@ -54,8 +56,23 @@ pub const LADDER: &[Implementation] = &[
 /// assert!((y[0] - 1.0).abs() < 1e-6 && (y[1] + 2.0).abs() < 1e-6);
 /// ```
 pub fn rms_norm<T: Scalar>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows, eps: f64) {
-    if !T::in_lanes(InRows { cpu, x, w, y, shape, eps }) {
+    if !T::in_lanes(InRows { cpu, x, w, y, shape, eps, more: 0.0 }) {
         plain::rms_norm(cpu, x, w, y, shape, eps);
+    }
+}
+
+/// RMS norm with weights 1 + w, as Gemma has it, likewise.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, rms_norm_gemma};
+///
+/// let mut y = [0.0; 2];
+/// rms_norm_gemma(&Cpu::serial(), &[3.0, -3.0], &[0.0, 1.0], &mut y, Rows { rows: 1, cols: 2 }, 0.0);
+/// assert_eq!(y, [1.0, -2.0]);
+/// ```
+pub fn rms_norm_gemma<T: Scalar>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows, eps: f64) {
+    if !T::in_lanes(InRows { cpu, x, w, y, shape, eps, more: 1.0 }) {
+        gemma::plain(cpu, x, w, y, shape, eps);
     }
 }
 
@@ -67,6 +84,8 @@ struct InRows<'a, T> {
     y: &'a mut [T],
     shape: Rows,
     eps: f64,
+    /// What weights are more than `w`.
+    more: f32,
 }
 
 impl<T> InLanes<T> for InRows<'_, T> {
@@ -74,11 +93,8 @@ impl<T> InLanes<T> for InRows<'_, T> {
     where
         T: Element,
     {
-        let InRows { cpu, x, w, y, shape, eps } = self;
-        match cpu.pool.threads() {
-            1 => vector::rms_norm(cpu, x, w, y, shape, eps),
-            _ => parallel::rms_norm(cpu, x, w, y, shape, eps),
-        }
+        let InRows { cpu, x, w, y, shape, eps, more } = self;
+        parallel::on_threads(cpu, x, w, y, shape, eps, more);
     }
 }
 

@@ -22,7 +22,7 @@ pub fn rms_norm<T: Scalar>(_cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Row
 }
 
 /// One row, in f64 throughout; `weight` is what a number of `w` stands for.
-pub(super) fn normalize_row<T: Scalar>(x: &[T], w: &[T], y: &mut [T], eps: f64, weight: fn(f64) -> f64) {
+pub(super) fn normalize_row<T: Scalar>(x: &[T], w: &[T], y: &mut [T], eps: f64, weight: impl Fn(f64) -> f64) {
     let wide = |x: &T| x.wide().in_f64();
     let mean = x.iter().map(|x| wide(x) * wide(x)).sum::<f64>() / x.len() as f64;
     let inverse = 1.0 / (mean + eps).sqrt();

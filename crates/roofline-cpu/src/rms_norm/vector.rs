@@ -20,7 +20,7 @@ use crate::{Cpu, Element, Rows, Vectorize, stream};
 pub fn rms_norm<T: Element>(cpu: &Cpu, x: &[T], w: &[T], y: &mut [T], shape: Rows, eps: f64) {
     super::check(x.len(), w.len(), y.len(), shape);
     let streamed = cpu.streams(2 * size_of_val(x));
-    cpu.isa.run(NormalizeRows { x, w, y, eps, streamed });
+    cpu.isa.run(NormalizeRows { x, w, y, eps, more: 0.0, streamed });
 }
 
 /// RMS norm of rows as long as `w`.
@@ -29,6 +29,8 @@ pub(super) struct NormalizeRows<'a, T> {
     pub(super) w: &'a [T],
     pub(super) y: &'a mut [T],
     pub(super) eps: f64,
+    /// What weights are more than `w`.
+    pub(super) more: f32,
     pub(super) streamed: bool,
 }
 
@@ -37,22 +39,22 @@ impl<T: Element> Vectorize for NormalizeRows<'_, T> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let w = self.w;
+        let (w, more) = (self.w, self.more);
         let cols = w.len().max(1);
         for (x, y) in self.x.chunks(cols).zip(self.y.chunks_mut(cols)) {
             let sum = sum_of_squares(lanes, x);
             if !sum.is_finite() {
-                normalize_row(x, w, y, self.eps, |w| w);
+                normalize_row(x, w, y, self.eps, |w| w + f64::from(more));
                 continue;
             }
             let inverse = 1.0 / (sum / cols as f32 + self.eps as f32).sqrt();
             if self.streamed {
                 let head = stream::unaligned_head(y);
                 let (y_head, y) = y.split_at_mut(head);
-                scale::<L, T, false>(lanes, &x[..head], &w[..head], inverse, y_head);
-                scale::<L, T, true>(lanes, &x[head..], &w[head..], inverse, y);
+                scale::<L, T, false>(lanes, &x[..head], &w[..head], more, inverse, y_head);
+                scale::<L, T, true>(lanes, &x[head..], &w[head..], more, inverse, y);
             } else {
-                scale::<L, T, false>(lanes, x, w, inverse, y);
+                scale::<L, T, false>(lanes, x, w, more, inverse, y);
             }
         }
         if self.streamed {
@@ -79,23 +81,30 @@ fn sum_of_squares<L: Lanes, T: Element>(lanes: L, x: &[T]) -> f32 {
     lanes.sum(lanes.add(lanes.add(a, b), lanes.add(c, d)))
 }
 
-/// y = x · (inverse · w): the last product is the only one that can be
+/// y = x · (inverse · (w + more)): the last product is the only one that can be
 /// subnormal, so a subnormal result is rounded once.
 #[inline(always)]
-fn scale<L: Lanes, T: Element, const STREAM: bool>(lanes: L, x: &[T], w: &[T], inverse: f32, y: &mut [T]) {
+fn scale<L: Lanes, T: Element, const STREAM: bool>(
+    lanes: L,
+    x: &[T],
+    w: &[T],
+    more: f32,
+    inverse: f32,
+    y: &mut [T],
+) {
     let cols = w.len();
-    let inverse = lanes.splat(inverse);
+    let [more, inverse] = [lanes.splat(more), lanes.splat(inverse)];
     let mut x = x.chunks_exact(L::LANES);
     let mut w = w.chunks_exact(L::LANES);
     let mut y = y.chunks_exact_mut(L::LANES);
     for ((x, w), y) in (&mut x).zip(&mut w).zip(&mut y) {
         // The next row comes from memory while this one is written.
         lanes.prefetch(x.as_ptr().wrapping_add(cols));
-        let factor = lanes.mul(T::load(lanes, w), inverse);
+        let factor = lanes.mul(lanes.add(T::load(lanes, w), more), inverse);
         T::put::<L, STREAM>(lanes, lanes.mul(T::load(lanes, x), factor), y);
     }
     let w = T::load_partial(lanes, w.remainder(), T::default());
     let x = T::load_partial(lanes, x.remainder(), T::default());
-    let last = lanes.mul(x, lanes.mul(w, inverse));
+    let last = lanes.mul(x, lanes.mul(lanes.add(w, more), inverse));
     T::store_partial(lanes, last, y.into_remainder());
 }

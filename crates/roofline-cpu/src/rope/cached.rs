@@ -7,7 +7,7 @@ use crate::{Cpu, Scalar};
 /// Turns the pairs of `x` by the angles of the tables' row for each position.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, rope_cached, rope::{Heads, Layout}};
+/// use roofline_cpu::{Cpu, rope::{Heads, Layout, cached::rope_cached}};
 ///
 /// let mut y = [0.0; 2];
 /// let shape = Heads { seq: 1, heads: 1, dim: 2, layout: Layout::Half };
@@ -31,7 +31,7 @@ pub fn rope_cached<T: Scalar>(
 /// The same, with angles of position · base^(−2i/dim) for positions that the tables have no row for.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, rope::{Heads, Layout, rope_cached_beyond}};
+/// use roofline_cpu::{Cpu, rope::{Heads, Layout, cached::rope_cached_beyond}};
 ///
 /// let (mut y, x) = ([0.0; 4], [1.0, 0.0, 1.0, 0.0]);
 /// let shape = Heads { seq: 2, heads: 1, dim: 2, layout: Layout::Half };
@@ -61,7 +61,7 @@ pub fn rope_cached_beyond<T: Scalar>(
 /// The same as the first, each pair where it lies.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, rope_cached_in_place, rope::{Heads, Layout}};
+/// use roofline_cpu::{Cpu, rope::{Heads, Layout, cached::rope_cached_in_place}};
 ///
 /// let mut y = [1.0, 0.0];
 /// let shape = Heads { seq: 1, heads: 1, dim: 2, layout: Layout::Half };

@@ -7,67 +7,97 @@
 pub mod cached;
 pub mod parallel;
 pub mod plain;
+pub(crate) mod turns;
+pub mod vector;
 
-use crate::bind::floats;
-use crate::catalog::{Implementation, Launch};
+use crate::bind::{floats, lanes};
+use crate::catalog::{Implementation, Kernel, Launch};
 use crate::{Args, Cpu, Datum, Mismatch, Scalar};
-pub use cached::{rope_cached, rope_cached_beyond, rope_cached_in_place};
-pub use plain::{rope, rope_in_place};
+pub use parallel::{rope, rope_cached, rope_cached_beyond, rope_cached_in_place, rope_in_place};
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     Implementation::plain("rope", floats!(prepare, Layout::Half, plain::rope))
         .params(&["base", "angle-bits"]),
+    vector("rope", lanes!(prepare, Layout::Half, vector::rope)).params(&["base", "angle-bits"]),
+    parallel("rope", floats!(prepare, Layout::Half, parallel::rope)).params(&["base", "angle-bits"]),
     Implementation::plain("rope.interleaved", floats!(prepare, Layout::Interleaved, plain::rope))
         .params(&["base", "angle-bits"]),
+    vector("rope.interleaved", lanes!(prepare, Layout::Interleaved, vector::rope))
+        .params(&["base", "angle-bits"]),
+    parallel("rope.interleaved", floats!(prepare, Layout::Interleaved, parallel::rope))
+        .params(&["base", "angle-bits"]),
     Implementation::plain("rope.cached", floats!(prepare_cached, Layout::Half, cached::rope_cached)),
+    vector("rope.cached", lanes!(prepare_cached, Layout::Half, vector::rope_cached)),
+    parallel("rope.cached", floats!(prepare_cached, Layout::Half, parallel::rope_cached)),
     Implementation::plain(
         "rope.interleaved-cached",
         floats!(prepare_cached, Layout::Interleaved, cached::rope_cached),
     ),
+    vector("rope.interleaved-cached", lanes!(prepare_cached, Layout::Interleaved, vector::rope_cached)),
+    parallel("rope.interleaved-cached", floats!(prepare_cached, Layout::Interleaved, parallel::rope_cached)),
     Implementation::plain("rope.in-place", floats!(prepare_in_place, Layout::Half, plain::rope_in_place))
+        .params(&["base", "angle-bits"]),
+    vector("rope.in-place", lanes!(prepare_in_place, Layout::Half, vector::rope_in_place))
+        .params(&["base", "angle-bits"]),
+    parallel("rope.in-place", floats!(prepare_in_place, Layout::Half, parallel::rope_in_place))
         .params(&["base", "angle-bits"]),
     Implementation::plain(
         "rope.interleaved-in-place",
         floats!(prepare_in_place, Layout::Interleaved, plain::rope_in_place),
     )
     .params(&["base", "angle-bits"]),
+    vector("rope.interleaved-in-place", lanes!(prepare_in_place, Layout::Interleaved, vector::rope_in_place))
+        .params(&["base", "angle-bits"]),
+    parallel(
+        "rope.interleaved-in-place",
+        floats!(prepare_in_place, Layout::Interleaved, parallel::rope_in_place),
+    )
+    .params(&["base", "angle-bits"]),
     Implementation::plain(
         "rope.cached-in-place",
         floats!(prepare_cached_in_place, Layout::Half, cached::rope_cached_in_place),
+    ),
+    vector(
+        "rope.cached-in-place",
+        lanes!(prepare_cached_in_place, Layout::Half, vector::rope_cached_in_place),
+    ),
+    parallel(
+        "rope.cached-in-place",
+        floats!(prepare_cached_in_place, Layout::Half, parallel::rope_cached_in_place),
     ),
     Implementation::plain(
         "rope.interleaved-cached-in-place",
         floats!(prepare_cached_in_place, Layout::Interleaved, cached::rope_cached_in_place),
     ),
-    PARALLEL.params(&["base", "angle-bits"]),
-    Implementation {
-        kernels: floats!(prepare, Layout::Interleaved, parallel::rope),
-        ..PARALLEL.form("rope.interleaved").params(&["base", "angle-bits"])
-    },
-    Implementation {
-        kernels: floats!(prepare_cached, Layout::Half, parallel::rope_cached),
-        ..PARALLEL.form("rope.cached")
-    },
-    Implementation {
-        kernels: floats!(prepare_cached, Layout::Interleaved, parallel::rope_cached),
-        ..PARALLEL.form("rope.interleaved-cached")
-    },
+    vector(
+        "rope.interleaved-cached-in-place",
+        lanes!(prepare_cached_in_place, Layout::Interleaved, vector::rope_cached_in_place),
+    ),
+    parallel(
+        "rope.interleaved-cached-in-place",
+        floats!(prepare_cached_in_place, Layout::Interleaved, parallel::rope_cached_in_place),
+    ),
     Implementation::plain(
         "rope.cached-beyond",
         floats!(prepare_beyond, Layout::Half, cached::rope_cached_beyond),
     )
     .params(&["base", "angle-bits"]),
+    vector("rope.cached-beyond", lanes!(prepare_beyond, Layout::Half, vector::rope_cached_beyond))
+        .params(&["base", "angle-bits"]),
+    parallel("rope.cached-beyond", floats!(prepare_beyond, Layout::Half, parallel::rope_cached_beyond))
+        .params(&["base", "angle-bits"]),
 ];
 
-/// All threads, of the form without tables.
-const PARALLEL: Implementation = Implementation::new(
-    "rope",
-    "parallel",
-    "the definition on all threads, whole positions each",
-    floats!(prepare, Layout::Half, parallel::rope),
-)
-.parallel();
+const fn vector(form: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    let about = "angles once for each position, pairs turned in lanes";
+    Implementation::new(form, "vector", about, kernels).vector()
+}
+
+const fn parallel(form: &'static str, kernels: &'static [Kernel]) -> Implementation {
+    let about = "the vector kernel on all threads, whole positions each; of f64 the definition";
+    Implementation::new(form, "parallel", about, kernels).vector().parallel()
+}
 
 /// x \[seq, heads, dim\], and which of a head's values are a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

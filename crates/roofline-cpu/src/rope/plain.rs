@@ -6,7 +6,7 @@ use crate::{Cpu, Real, Scalar};
 /// Turns the pairs of `x` by position · base^(−2i/dim).
 ///
 /// ```
-/// use roofline_cpu::{Cpu, rope, rope::{Heads, Layout}};
+/// use roofline_cpu::{Cpu, rope::{Heads, Layout, plain::rope}};
 ///
 /// let mut y = [0.0; 2];
 /// let shape = Heads { seq: 1, heads: 1, dim: 2, layout: Layout::Half };
@@ -23,7 +23,7 @@ pub fn rope<T: Scalar>(_cpu: &Cpu, x: &[T], positions: &[i32], y: &mut [T], shap
 /// The same, each pair where it lies.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, rope_in_place, rope::{Heads, Layout}};
+/// use roofline_cpu::{Cpu, rope::{Heads, Layout, plain::rope_in_place}};
 ///
 /// let mut y = [1.0, 0.0];
 /// let shape = Heads { seq: 1, heads: 1, dim: 2, layout: Layout::Half };

@@ -5,7 +5,7 @@ use crate::{Cpu, Real, Scalar};
 /// cos φ and sin φ for pair i of each position, φ = position · base^(-2i/dim).
 ///
 /// ```
-/// use roofline_cpu::{Cpu, rope_tables};
+/// use roofline_cpu::{Cpu, rope_tables::plain::rope_tables};
 ///
 /// let (mut cos, mut sin) = ([0.0; 4], [0.0; 4]);
 /// rope_tables(&Cpu::serial(), &[0, 3], &mut cos, &mut sin, 4, 1e4);

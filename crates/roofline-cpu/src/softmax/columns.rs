@@ -6,7 +6,7 @@ use crate::{Cpu, Float, Rows, Scalar};
 /// Softmax of each column of `x`.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, softmax_columns};
+/// use roofline_cpu::{Cpu, Rows, softmax::columns::softmax_columns};
 ///
 /// let mut y = [0.0; 4];
 /// softmax_columns(&Cpu::serial(), &[0.0, 7.0, 0.0, f64::NEG_INFINITY], &mut y, Rows { rows: 2, cols: 2 });

@@ -6,7 +6,7 @@ use crate::{Cpu, Float, Rows, Scalar};
 /// Softmax of each row of `x`; 0 throughout where all of it is -∞.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, softmax_masked};
+/// use roofline_cpu::{Cpu, Rows, softmax::masked::softmax_masked};
 ///
 /// let mut y = [1.0; 2];
 /// softmax_masked(&Cpu::serial(), &[f64::NEG_INFINITY; 2], &mut y, Rows { rows: 1, cols: 2 });

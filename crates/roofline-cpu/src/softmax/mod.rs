@@ -6,6 +6,7 @@
 //! row that fits a cache needs; the work is one exponential each.
 
 pub mod columns;
+pub mod columns_vector;
 pub mod masked;
 pub mod parallel;
 pub mod three_pass;
@@ -13,10 +14,10 @@ pub mod vector;
 
 use crate::bind::{floats, lanes, unary};
 use crate::catalog::Implementation;
+use crate::columnwise::{self, one};
+use crate::rowwise;
 use crate::scalar::InLanes;
 use crate::{Cpu, Element, Rows, Scalar};
-pub use columns::softmax_columns;
-pub use masked::softmax_masked;
 
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
@@ -42,7 +43,11 @@ pub const LADDER: &[Implementation] = &[
     .vector()
     .parallel(),
     Implementation::plain("softmax.columns", floats!(unary, columns::softmax_columns)),
+    columnwise::vector("softmax.columns", lanes!(unary, columns_vector::softmax_columns)),
+    columnwise::parallel("softmax.columns", lanes!(unary, columns_vector::softmax_columns_parallel)),
     Implementation::plain("softmax.masked", floats!(unary, masked::softmax_masked)),
+    rowwise::vector("softmax.masked", lanes!(unary, vector::softmax_masked)),
+    rowwise::parallel("softmax.masked", lanes!(unary, parallel::softmax_masked)),
 ];
 
 /// Softmax of each row of `x`, by the rung that suits the type and the threads.
@@ -55,8 +60,38 @@ pub const LADDER: &[Implementation] = &[
 /// assert_eq!(y, [0.5, 0.5, 1.0, 0.0]);
 /// ```
 pub fn softmax<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
-    if !T::in_lanes(InRows { cpu, x, y, shape }) {
+    if !T::in_lanes(InRows { cpu, x, y, shape, is_masked: false }) {
         three_pass::softmax(cpu, x, y, shape);
+    }
+}
+
+/// Softmax of each row of `x`, 0 throughout where all of it is -∞, likewise.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, softmax_masked};
+///
+/// let mut y = [1.0; 2];
+/// softmax_masked(&Cpu::serial(), &[f64::NEG_INFINITY; 2], &mut y, Rows { rows: 1, cols: 2 });
+/// assert_eq!(y, [0.0; 2]);
+/// ```
+pub fn softmax_masked<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    if !T::in_lanes(InRows { cpu, x, y, shape, is_masked: true }) {
+        masked::softmax_masked(cpu, x, y, shape);
+    }
+}
+
+/// Softmax of each column of `x`, likewise.
+///
+/// ```
+/// use roofline_cpu::{Cpu, Rows, softmax_columns};
+///
+/// let mut y = [0.0; 4];
+/// softmax_columns(&Cpu::serial(), &[0.0, 7.0, 0.0, f64::NEG_INFINITY], &mut y, Rows { rows: 2, cols: 2 });
+/// assert_eq!(y, [0.5, 1.0, 0.5, 0.0]);
+/// ```
+pub fn softmax_columns<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    if !columnwise::map(&cpu.pool, cpu, x, y, one(shape), columns_vector::SoftmaxColumns) {
+        columns::softmax_columns(cpu, x, y, shape);
     }
 }
 
@@ -66,6 +101,7 @@ struct InRows<'a, T> {
     x: &'a [T],
     y: &'a mut [T],
     shape: Rows,
+    is_masked: bool,
 }
 
 impl<T> InLanes<T> for InRows<'_, T> {
@@ -73,10 +109,12 @@ impl<T> InLanes<T> for InRows<'_, T> {
     where
         T: Element,
     {
-        let InRows { cpu, x, y, shape } = self;
-        match cpu.pool.threads() {
-            1 => vector::softmax(cpu, x, y, shape),
-            _ => parallel::softmax(cpu, x, y, shape),
+        let InRows { cpu, x, y, shape, is_masked } = self;
+        match (cpu.pool.threads(), is_masked) {
+            (1, false) => vector::softmax(cpu, x, y, shape),
+            (1, true) => vector::softmax_masked(cpu, x, y, shape),
+            (_, false) => parallel::softmax(cpu, x, y, shape),
+            (_, true) => parallel::softmax_masked(cpu, x, y, shape),
         }
     }
 }

@@ -19,11 +19,20 @@ const PIECE: usize = 1 << 13;
 /// assert_eq!(y, [0.5, 0.5, 1.0, 0.0]);
 /// ```
 pub fn softmax<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    on_threads(cpu, x, y, shape, false);
+}
+
+/// The same, 0 throughout where all of a row is -∞.
+pub fn softmax_masked<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    on_threads(cpu, x, y, shape, true);
+}
+
+fn on_threads<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows, is_masked: bool) {
     super::check(x.len(), y.len(), shape);
     let streamed = cpu.streams(2 * size_of_val(x));
     let cols = shape.cols;
     cpu.pool.run_pieces(y, cols, PIECE, |offset, y| {
         let x = &x[offset..][..y.len()];
-        cpu.isa.run(SoftmaxRows { x, y, cols, streamed });
+        cpu.isa.run(SoftmaxRows { x, y, cols, streamed, is_masked });
     });
 }

@@ -27,7 +27,15 @@ pub fn softmax<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
     super::check(x.len(), y.len(), shape);
     let streamed = cpu.streams(2 * size_of_val(x));
     let cols = shape.cols;
-    cpu.isa.run(SoftmaxRows { x, y, cols, streamed });
+    cpu.isa.run(SoftmaxRows { x, y, cols, streamed, is_masked: false });
+}
+
+/// The same, 0 throughout where all of a row is -∞.
+pub fn softmax_masked<T: Element>(cpu: &Cpu, x: &[T], y: &mut [T], shape: Rows) {
+    super::check(x.len(), y.len(), shape);
+    let streamed = cpu.streams(2 * size_of_val(x));
+    let cols = shape.cols;
+    cpu.isa.run(SoftmaxRows { x, y, cols, streamed, is_masked: true });
 }
 
 /// Softmax of rows of `cols` elements.
@@ -36,6 +44,8 @@ pub(super) struct SoftmaxRows<'a, T> {
     pub(super) y: &'a mut [T],
     pub(super) cols: usize,
     pub(super) streamed: bool,
+    /// Whether rows of -∞ only are 0, and not NaN.
+    pub(super) is_masked: bool,
 }
 
 impl<T: Element> Vectorize for SoftmaxRows<'_, T> {
@@ -48,7 +58,12 @@ impl<T: Element> Vectorize for SoftmaxRows<'_, T> {
         let mut writer = Writer::new(lanes, &[], 0.0, &mut [], false);
         for (x, y) in self.x.chunks(cols).zip(self.y.chunks_mut(cols)) {
             let largest = largest(lanes, x);
-            let sum = exponentials(lanes, x, largest, &mut this, &mut writer);
+            let sum = if self.is_masked && is_hidden(x, largest) {
+                this.fill(0.0);
+                1.0
+            } else {
+                exponentials(lanes, x, largest, &mut this, &mut writer)
+            };
             writer.finish(lanes);
             std::mem::swap(&mut this, &mut last);
             // The sum is one at least, so its inverse loses nothing.
@@ -59,6 +74,11 @@ impl<T: Element> Vectorize for SoftmaxRows<'_, T> {
             lanes.fence();
         }
     }
+}
+
+/// Whether all of a row is -∞, which is then its largest element, as it may be beside NaN.
+fn is_hidden<T: Element>(x: &[T], largest: f32) -> bool {
+    largest == f32::NEG_INFINITY && !x.iter().any(|x| x.wide().is_nan())
 }
 
 /// y = row · factor, a vector at a time: a row is written while the next one is

@@ -2,20 +2,31 @@
 
 pub mod plain;
 
-use crate::bind::floats;
-use crate::catalog::{Implementation, Launch};
-use crate::{Args, Cpu, Datum, Mismatch};
-pub use plain::softmax_axis;
+use crate::bind::{floats, lanes, middle};
+use crate::catalog::Implementation;
+use crate::columnwise;
+use crate::softmax::columns_vector::{self, SoftmaxColumns};
+use crate::{Cpu, Scalar};
 
 /// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] =
-    &[Implementation::plain("softmax-axis", floats!(prepare, plain::softmax_axis))];
+pub const LADDER: &[Implementation] = &[
+    Implementation::plain("softmax-axis", floats!(middle, plain::softmax_axis)),
+    columnwise::vector("softmax-axis", lanes!(middle, columns_vector::softmax_axis)),
+    columnwise::parallel("softmax-axis", lanes!(middle, columns_vector::softmax_axis_parallel)),
+];
 
-fn prepare<'a, T: Datum>(
-    mut args: Args<'a>,
-    kernel: fn(&Cpu, &[T], &mut [T], [usize; 3]),
-) -> Result<Launch<'a>, Mismatch> {
-    let (x, mut y) = (args.take("x")?, args.take_out("y")?);
-    let shape = [args.axis("outer")?, args.axis("length")?, args.axis("inner")?];
-    Ok(Launch::new(move |cpu| kernel(cpu, &x, &mut y, shape)))
+/// Softmax over the middle dimension of `x`, whose shape is \[outer, length, inner\], by the rung that suits the type and
+/// the threads.
+///
+/// ```
+/// use roofline_cpu::{Cpu, softmax_axis};
+///
+/// let mut y = [0.0; 4];
+/// softmax_axis(&Cpu::serial(), &[0.0, 0.0, 7.0, f64::NEG_INFINITY], &mut y, [2, 2, 1]);
+/// assert_eq!(y, [0.5, 0.5, 1.0, 0.0]);
+/// ```
+pub fn softmax_axis<T: Scalar>(cpu: &Cpu, x: &[T], y: &mut [T], shape: [usize; 3]) {
+    if !columnwise::map(&cpu.pool, cpu, x, y, shape, SoftmaxColumns) {
+        plain::softmax_axis(cpu, x, y, shape);
+    }
 }

@@ -1,12 +1,12 @@
 //! Softmax over each column of each matrix, by its definition.
 
-use crate::softmax::softmax_columns;
+use crate::softmax::columns::softmax_columns;
 use crate::{Cpu, Rows, Scalar};
 
 /// Softmax over the middle dimension of `x`, whose shape is \[outer, length, inner\].
 ///
 /// ```
-/// use roofline_cpu::{Cpu, softmax_axis};
+/// use roofline_cpu::{Cpu, softmax_axis::plain::softmax_axis};
 ///
 /// let mut y = [0.0; 4];
 /// softmax_axis(&Cpu::serial(), &[0.0, 0.0, 7.0, f64::NEG_INFINITY], &mut y, [2, 2, 1]);

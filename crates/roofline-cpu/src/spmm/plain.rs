@@ -6,8 +6,7 @@ use crate::{Real, Scalar};
 /// Y = A·X, A in rows (CSR) and X of n columns; the sums of a row are kept beside Y.
 ///
 /// ```
-/// use roofline_cpu::spmm::spmm;
-/// use roofline_cpu::spmv::Sparse;
+/// use roofline_cpu::{spmm, spmv::Sparse};
 ///
 /// let mut y = [9.0; 4];
 /// let a = Sparse { values: &[1.0, 2.0], columns: &[1, 0], rows: &[0, 2, 2] };

@@ -6,7 +6,7 @@ use crate::{Real, Scalar};
 /// y = A·x, A in rows (CSR).
 ///
 /// ```
-/// use roofline_cpu::spmv::{Sparse, spmv};
+/// use roofline_cpu::{spmv, spmv::Sparse};
 ///
 /// let mut y = [9.0; 3];
 /// let a = Sparse { values: &[1.0, 2.0, 3.0], columns: &[1, 0, 1], rows: &[0, 2, 2, 3] };

@@ -5,7 +5,7 @@ use crate::{Cpu, Datum, Rows};
 /// y \[cols, rows\] from x \[rows, cols\].
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Rows, transpose};
+/// use roofline_cpu::{Cpu, Rows, transpose::plain::transpose};
 ///
 /// let mut y = [0; 6];
 /// transpose(&Cpu::serial(), &[1, 2, 3, 4, 5, 6], &mut y, Rows { rows: 2, cols: 3 });

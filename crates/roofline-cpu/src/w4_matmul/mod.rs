@@ -1,35 +1,42 @@
 //! `w4-matmul`: Y = X·Wᵀ, weights of four bits, two neighbours in a byte, with a scale and a zero point for each group of a
 //! row: a code stands for s·(q − z). X, Y and scales are of one type; sums are kept in f32 and rounded once at the end.
 
+mod codes;
 pub mod decoded;
+pub mod few_rows;
+pub mod panels;
 pub mod plain;
 
-use crate::catalog::{Implementation, Kernel, Launch};
-use crate::{Args, Cpu, Mismatch, Product, Scalar, bf16, f16};
+use crate::catalog::{Implementation, Kernel, Launch, height, rungs};
+use crate::matmul::Factor;
+use crate::q8_matmul::{FEW, FEW_PARALLEL, FEW_ROWS, PANELS};
+use crate::{Args, Cpu, Element, Mismatch, Product, Scalar, bf16, f16};
 
 const DECODED: &str = "weights as f32, scales and zero points included, then packed panels on all threads";
 
+/// The kernels of one generic function.
+macro_rules! both {
+    ($kernel:path) => {
+        &[
+            Kernel::new("w4a16-f16", |_, args| prepare::<f16>(args, $kernel)),
+            Kernel::new("w4a16", |_, args| prepare::<bf16>(args, $kernel)),
+        ]
+    };
+}
+
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
-    Implementation::plain(
-        "w4-matmul",
-        &[
-            Kernel::new("w4a16-f16", |_, args| prepare::<f16>(args, plain::w4_matmul)),
-            Kernel::new("w4a16", |_, args| prepare::<bf16>(args, plain::w4_matmul)),
-        ],
-    ),
-    Implementation::new(
-        "w4-matmul",
-        "decoded",
-        DECODED,
-        &[
-            Kernel::new("w4a16-f16", |_, args| prepare::<f16>(args, decoded::w4_matmul)),
-            Kernel::new("w4a16", |_, args| prepare::<bf16>(args, decoded::w4_matmul)),
-        ],
-    )
-    .vector()
-    .parallel(),
+    Implementation::plain("w4-matmul", both!(plain::w4_matmul)),
+    Implementation::new("w4-matmul", "decoded", DECODED, both!(decoded::w4_matmul)).vector().parallel(),
+    Implementation::new("w4-matmul", "few-rows", FEW, both!(few_rows::w4_matmul)).vector(),
+    Implementation::new("w4-matmul", "few-rows-parallel", FEW_PARALLEL, both!(few_rows::w4_matmul_parallel))
+        .vector()
+        .parallel(),
+    Implementation::new("w4-matmul", "panels", PANELS, both!(panels::w4_matmul)).vector().parallel(),
 ];
+
+/// The same for weights that are known beforehand.
+pub const FIXED: &[Implementation] = &rungs::<{ height(LADDER) }>(LADDER, "w4-matmul.fixed");
 
 /// A matrix of weights, row after row.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +88,7 @@ fn prepare<T: Scalar<Wide = f32>>(mut args: Args<'_>, kernel: Multiply<T>) -> Re
     }))
 }
 
-/// Y = X·Wᵀ, by the rung that suits processor and threads.
+/// Y = X·Wᵀ, by the rung that suits the number of rows.
 ///
 /// ```
 /// use roofline_cpu::{Cpu, Product, f16, w4_matmul, w4_matmul::Weights};
@@ -92,6 +99,12 @@ fn prepare<T: Scalar<Wide = f32>>(mut args: Args<'_>, kernel: Multiply<T>) -> Re
 /// w4_matmul(&Cpu::serial(), &[one; 2], w, &mut y, Product { m: 1, n: 1, k: 2 });
 /// assert_eq!(y[0].to_f32(), (3.0 - 4.0) + (2.0 - 4.0));
 /// ```
-pub fn w4_matmul<T: Scalar<Wide = f32>>(cpu: &Cpu, x: &[T], w: Weights<T>, y: &mut [T], shape: Product) {
-    decoded::w4_matmul(cpu, x, w, y, shape);
+pub fn w4_matmul<T>(cpu: &Cpu, x: &[T], w: Weights<T>, y: &mut [T], shape: Product)
+where
+    T: Element + Factor<Total = f32>,
+{
+    match shape.m {
+        ..=FEW_ROWS => few_rows::w4_matmul_parallel(cpu, x, w, y, shape),
+        _ => panels::w4_matmul(cpu, x, w, y, shape),
+    }
 }

@@ -103,8 +103,7 @@ pub fn plain<T: Element>(
     shape: Rows,
     wanted: Wanted,
 ) -> Result<()> {
-    let of_all = shape.rows.div_ceil(PLAIN_THREADS as usize);
-    let grid = if wanted == Wanted::Mean { 1 } else { blocks("rows", of_all)? };
+    let grid = blocks("rows", share(shape.rows.div_ceil(PLAIN_THREADS as usize), wanted, 1))?;
     let variant = variant::<T>(wanted, vec![("THREADS", PLAIN_THREADS)]);
     launch(stream, &PLAIN, &variant, Geometry::line(grid, PLAIN_THREADS), x, target, y, shape, wanted)
 }
@@ -120,9 +119,13 @@ pub fn cross_entropy<T: Element>(
 ) -> Result<()> {
     let cut = cut(shape.cols, T::PER_PACK > 4);
     let most = (RESIDENT * stream.device().info().multiprocessors).clamp(1, SCRATCH_BLOCKS);
-    let grid = if wanted == Wanted::Mean { shape.rows.min(most) } else { shape.rows };
-    let geometry = Geometry::line(blocks("rows", grid)?, cut[0].1);
+    let geometry = Geometry::line(blocks("rows", share(shape.rows, wanted, most))?, cut[0].1);
     launch(stream, &ONLINE, &variant::<T>(wanted, cut), geometry, x, target, y, shape, wanted)
+}
+
+/// Blocks for rows that `blocks` of them would have one each. A mean has one number to write even of no row.
+fn share(blocks: usize, wanted: Wanted, most: usize) -> usize {
+    if wanted == Wanted::Mean { blocks.clamp(1, most) } else { blocks }
 }
 
 #[expect(
@@ -144,7 +147,7 @@ fn launch<T: Element>(
     length("target", target.len(), shape.rows)?;
     length("y", y.len(), if wanted == Wanted::Mean { 1 } else { shape.rows })?;
     check_cols(shape.cols)?;
-    if shape.rows == 0 || shape.cols == 0 {
+    if y.is_empty() {
         return Ok(());
     }
     let addresses = [x.address(), target.address(), y.address(), stream.scratch()?].map(Argument::Address);
@@ -154,4 +157,19 @@ fn launch<T: Element>(
         &geometry,
         &[addresses.as_slice(), &sizes].concat(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_is_written_has_a_block() {
+        for most in [1, 100] {
+            assert_eq!(share(0, Wanted::Mean, most), 1, "the mean of no row is NaN, and written");
+            assert_eq!(share(1000, Wanted::Mean, most), most);
+        }
+        assert_eq!(share(0, Wanted::Each, 100), 0);
+        assert_eq!(share(1000, Wanted::Each, 100), 1000);
+    }
 }

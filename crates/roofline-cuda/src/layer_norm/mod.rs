@@ -38,7 +38,7 @@ pub struct Affine<'a, T> {
 /// The rungs, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     row("plain", "one thread a row, three walks", KERNELS.plain),
-    row("long", "a block a row of any length, two walks", KERNELS.long).fast(|_, _| rows::long(&KERNELS)),
+    row("long", "a block a row of any length, three walks", KERNELS.long).fast(|_, _| rows::long(&KERNELS)),
     row("registers", "the row in registers, one exchange", KERNELS.registers)
         .fast(|_, cluster| rows::registers(&KERNELS, cluster)),
 ];

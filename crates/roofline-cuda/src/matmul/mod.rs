@@ -5,7 +5,7 @@ use crate::args::Args;
 use crate::catalog::{Implementation, by_type, of_each};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
-use crate::error::{CudaError, Result};
+use crate::error::Result;
 use crate::kernel::{Argument, Geometry};
 use crate::shape::{Product, blocks, length, product};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
@@ -87,13 +87,10 @@ fn launch<T: Element>(
     kernel.launch(stream, &geometry, &[addresses, sizes].concat())
 }
 
+/// A block for each tile, in the first direction of the grid, row by row of tiles: the others hold too few for a long C.
 fn grid(shape: Product, tile: [usize; 2]) -> Result<[u32; 3]> {
-    const MOST: usize = 65_535;
-    let down = shape.m.div_ceil(tile[1]);
-    if down > MOST {
-        return Err(CudaError::TooLarge { what: "tiles in a column of C", got: down, most: MOST });
-    }
-    Ok([blocks("tiles in a row of C", shape.n.div_ceil(tile[0]))?, down as u32, 1])
+    let tiles = product("tiles of C", shape.n.div_ceil(tile[0]), shape.m.div_ceil(tile[1]))?;
+    Ok([blocks("tiles of C", tiles)?, 1, 1])
 }
 
 #[cfg(test)]
@@ -103,17 +100,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tiles_cover_c_and_none_is_idle(m in 1usize..100_000, n in 1usize..100_000, tile in 1usize..200) {
-            let grid = grid(Product { m, n, k: 1 }, [tile, tile]);
-            let Ok([x, y, _]) = grid else {
-                prop_assert!(m.div_ceil(tile) > 65_535);
+        fn tiles_cover_c_and_none_is_idle(m in 1usize..1 << 40, n in 1usize..100_000, tile in 1usize..200) {
+            let Ok([tiles, ..]) = grid(Product { m, n, k: 1 }, [tile, tile]) else {
+                prop_assert!(m.div_ceil(tile) * n.div_ceil(tile) >= 1 << 31);
                 return Ok(());
             };
-            let covers = |blocks: u32, size: usize| {
-                let blocks = blocks as usize;
-                blocks * tile >= size && (blocks - 1) * tile < size
-            };
-            prop_assert!(covers(x, n) && covers(y, m));
+            // As the kernels find theirs.
+            let across = n.div_ceil(tile);
+            let last = (tiles as usize - 1) / across * tile;
+            prop_assert!((tiles as usize).is_multiple_of(across) && last < m && last + tile >= m);
         }
+    }
+
+    #[test]
+    fn a_long_c_has_its_tiles() {
+        assert_eq!(grid(Product { m: 100_000_000, n: 1, k: 1 }, [32, 8]).unwrap(), [12_500_000, 1, 1]);
+        assert!(grid(Product { m: 1 << 40, n: 1 << 20, k: 0 }, [128, 128]).is_err());
     }
 }

@@ -1,6 +1,6 @@
 // C = A B for row-major A (m, k), B (k, n), C (m, n): tiles in shared memory, 8 x 8 elements a thread.
 //
-// Grid: (n / 128, m / 128), block 256, 33 KiB of shared memory. What `plain` fetches for every
+// Grid: n / 128 times m / 128, block 256, 33 KiB of shared memory. What `plain` fetches for every
 // element of C comes here once for 128 of them, and a thread uses each word it takes from shared
 // memory eight times. Teaching rung: the tensor cores stand idle.
 #include "element.cuh"
@@ -13,7 +13,8 @@ extern "C" __global__ void __launch_bounds__(256) matmul_tiled(const Word *__res
                                                                Word *__restrict__ c, i64 m, i64 n, i64 k) {
     // Four words more a line: threads that fill a column of `left` meet different banks.
     __shared__ float left[DEPTH][TILE + 4], right[DEPTH][TILE + 4];
-    i64 row0 = (i64)blockIdx.y * TILE, column0 = (i64)blockIdx.x * TILE;
+    u32 across = (u32)((n + TILE - 1) / TILE);
+    i64 row0 = (i64)(blockIdx.x / across) * TILE, column0 = (i64)(blockIdx.x % across) * TILE;
     // A thread's rows and columns are 16 apart, so that neighbours read neighbouring words.
     int ty = threadIdx.x / 16, tx = threadIdx.x % 16;
     float sum[EACH][EACH] = {};

@@ -143,7 +143,8 @@ fn launch<T: Element>(
     inputs.iter().try_for_each(|input| length("an input", input.len(), elements))?;
     length("q", q.1, elements)?;
     length("s", s.1, shape.rows)?;
-    if shape.rows == 0 || shape.cols == 0 {
+    // Rows of no element have a scale.
+    if shape.rows == 0 {
         return Ok(());
     }
     let addresses =
@@ -154,4 +155,18 @@ fn launch<T: Element>(
         &geometry,
         &[addresses.as_slice(), &sizes].concat(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_no_element_have_blocks_that_write_their_scales() {
+        for per_pack in [4, 8] {
+            let (constants, geometry) = cut_rows(100, 0, per_pack).unwrap();
+            let rows = constants.iter().find(|(name, _)| *name == "ROWS").unwrap().1;
+            assert!(geometry.grid[0] * rows >= 100, "{geometry:?}");
+        }
+    }
 }

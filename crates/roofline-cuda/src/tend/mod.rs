@@ -2,6 +2,8 @@
 //!
 //! For whoever owns memory that others compute with, and must know what they left there.
 
+use std::time::Duration;
+
 use crate::catalog::Implementation;
 use crate::compile::{Source, Variant};
 use crate::error::{CudaError, Result};
@@ -22,6 +24,7 @@ const REPEAT: Source = source("tend_repeat");
 const HASH: Source = source("tend_hash");
 const FIND: Source = source("tend_find");
 const NOTHING: Source = source("tend_nothing");
+const SLEEP: Source = source("tend_sleep");
 
 /// No operation, and not there for its speed.
 pub const LADDER: &[Implementation] = &[Implementation {
@@ -133,6 +136,14 @@ pub fn find(
     launch(stream, &FIND, count, &[addresses.as_slice(), &values].concat())?;
     let first = room.as_slice().to_host(stream)?[0];
     Ok((first != u64::MAX).then_some(first))
+}
+
+/// Keeps the stream waiting for so long, a second at the most: what is queued meanwhile is there when it ends, and no time
+/// between it is the host's.
+pub fn sleep(stream: &Stream, time: Duration) -> Result<()> {
+    let nanoseconds = time.min(Duration::from_secs(1)).as_nanos() as usize;
+    let kernel = stream.device().kernel(&SLEEP, &Variant::bare(&[]))?;
+    kernel.launch(stream, &Geometry::line(1, 1), &[number(nanoseconds)])
 }
 
 /// A launch of nothing, to see how long the device takes to get to it.

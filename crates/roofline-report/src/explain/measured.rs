@@ -72,7 +72,7 @@ fn comparison(row: &Row, rounds: &Rounds) -> Option<String> {
         word => word.name().to_owned(),
     };
     Some(format!(
-        "{word}: {} as fast as {}, between {} and {} with {} over all looks; a difference of {} would have \
+        "{word}: {} as fast as {}, between {} and {} with {} confidence, all looks together; a difference of {} would have \
          been seen nine times in ten",
         times(speed.value),
         rounds.hub,
@@ -116,13 +116,14 @@ fn sets(rounds: &Rounds) -> String {
         Ended::Slow => "a launch takes too long for more: the row has a median, and no verdict",
         Ended::HubFailed => "then the hub failed, and there was nothing left to compare with",
     };
-    format!("{} of fresh processes; {ended}", plural(rounds.to_hub.len() as u64, "set"))
+    format!("{}, each with processes started anew; {ended}", plural(rounds.to_hub.len() as u64, "set"))
 }
 
 fn pilot(row: &Row, rounds: &Rounds) -> String {
     let course = &rounds.course;
     let mut words = format!(
-        "{}: a visit is {} and {} of {}; {} a set for the pairs of a row; reading the clock takes {}",
+        "a first try chose {} turns: one (a visit) is {} and {} of {}; its turns take {} a set; reading the clock \
+         takes {}",
         course.kind.name(),
         launches(course.warmup.into(), "launch to warm up", "launches to warm up"),
         plural(course.samples.into(), "sample"),
@@ -175,10 +176,22 @@ pub(super) fn settle(row: &Row) -> Option<String> {
     let spent = rounds.course.block.0 * rounds.to_hub.len() as f64;
     let budget = (LONGER * spent).ceil().clamp(1.0, 86_400.0);
     let mut words: Vec<String> = row.record.reproduce.split(' ').map(str::to_owned).collect();
-    if let Some(at) = words.iter().position(|word| word == "--budget") {
-        words.drain(at..words.len().min(at + 2));
+    if words[0] == "cargo" {
+        // A bench has options of its own, and what it compares with is among them.
+        let (time, share) = ("--measurement-time", "--noise-threshold");
+        return Some(format!("{} {time} {budget} {share} {}", words.join(" "), rounds.delta));
     }
-    let is_named = words.iter().any(|word| word == "--against");
+    // Quick blocks are short whatever the budget, and a budget stands in the place of the sets that `--detect` would take.
+    words.retain(|word| word != "--quick");
+    for option in ["--budget", "--detect"] {
+        if let Some(at) = words.iter().position(|word| word == option) {
+            words.drain(at..words.len().min(at + 2));
+        }
+    }
+    let has = |words: &[String], option: &str| words.iter().any(|word| word == option);
+    // Two sides of a change have their hub by being two sides.
+    let is_pair = has(&words, "ab") || has(&words, "--baseline");
+    let is_named = is_pair || has(&words, "--against");
     if !is_named {
         // The hub must be among the rows.
         if let Some(at) = words.iter().position(|word| word == "-i").filter(|at| at + 1 < words.len()) {
@@ -186,7 +199,7 @@ pub(super) fn settle(row: &Row) -> Option<String> {
         }
         words.push(format!("--against {}", rounds.hub));
     }
-    if !words.iter().any(|word| word == "--delta") {
+    if !has(&words, "--delta") {
         words.push(format!("--delta {}", (1e6 * rounds.delta).round() / 1e4));
     }
     Some(format!("{} --budget {budget}s", words.join(" ")))

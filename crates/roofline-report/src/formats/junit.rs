@@ -124,6 +124,7 @@ fn outcome(row: &Row, regressed: bool) -> Outcome {
         // What is inconclusive passes: a skipped test reads as one that was not run, and this one was proved and timed.
         Status::Ok => Outcome::Passed,
         Status::Wrong | Status::Suspect => Outcome::Failure,
+        Status::Unsupported | Status::Refused if regressed => Outcome::Failure,
         Status::Unsupported | Status::Refused => Outcome::Skipped,
         Status::Crashed | Status::Timeout | Status::OutOfMemory | Status::Protocol => Outcome::Error,
     }
@@ -164,7 +165,8 @@ impl Test<'_> {
             Outcome::Passed => String::new(),
             Outcome::Failure => failed("failure", &message, kind),
             Outcome::Regression => {
-                failed("failure", &escape(&compared(row).unwrap_or_default()), "regression")
+                let told = compared(row).unwrap_or_else(|| "it is not compared".to_owned());
+                failed("failure", &escape(&told), "regression")
             }
             Outcome::Error => failed("error", &message, kind),
             Outcome::Skipped => format!("      <skipped message=\"{kind}: {message}\"/>\n"),

@@ -7,8 +7,8 @@ use crate::regressions::regressions;
 use crate::row::{LONGEST_STATUS, Row, not_offered, summary, worst};
 use crate::text::escape;
 use crate::{Report, Style, targets};
-use roofline_core::decision::{alarm, one_way};
 use roofline_core::policy::Finding;
+use roofline_core::record::Status;
 
 pub(super) fn write(report: &Report, _: Style) -> String {
     let all = shown(report);
@@ -40,7 +40,8 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     text += &format!("{}.\n", summary(&rows));
     let failed: Vec<&Row> = rows.iter().filter(|row| row.has_details(LONGEST_STATUS)).collect();
     let regressed = regressions(report);
-    if !failed.is_empty() || !regressed.is_empty() || !report.findings.is_empty() {
+    let is_said = !report.findings.is_empty() || !report.notices.is_empty();
+    if !failed.is_empty() || !regressed.is_empty() || is_said {
         text.push('\n');
     }
     for row in failed {
@@ -62,9 +63,12 @@ pub(super) fn write(report: &Report, _: Style) -> String {
     }
     for record in &regressed {
         let row = Row::new(record);
-        let found = row.against().map_or("not known", |comparison| comparison.word.name());
-        text +=
-            &format!("- {} is {found} beside its hub: {}", code(&record.row()), literal(&row.against_whom()));
+        text += &format!("- {} is ", code(&record.row()));
+        text += &match row.against() {
+            Some(found) => format!("{} beside its hub: {}", found.word.name(), literal(&row.against_whom())),
+            None if record.status == Status::Ok => "not compared".to_owned(),
+            None => format!("{}, and was not: {}", record.status, literal(&escape(&record.why))),
+        };
         if !record.reproduce.is_empty() {
             text += &format!(". Reproduce: {}", code(&record.reproduce));
         }
@@ -77,10 +81,7 @@ pub(super) fn write(report: &Report, _: Style) -> String {
         }
         text.push('\n');
     }
-    let fails = !regressed.is_empty() || report.findings.iter().any(|finding| finding.fails);
-    if let Some(word) = one_way(report.records).filter(|_| fails) {
-        text += &format!("\n{}.\n", sentence(&alarm(word)));
-    }
+    text.extend(report.notices.iter().map(|notice| format!("- {}\n", literal(&escape(notice)))));
     if !report.targets.is_empty() {
         text += &format!("\n{}", line(targets::HEADS.map(str::to_owned).into_iter()));
         text += &line(targets::HEADS.map(|_| "---".to_owned()).into_iter());
@@ -96,11 +97,6 @@ pub(super) fn write(report: &Report, _: Style) -> String {
 
 fn line(cells: impl Iterator<Item = String>) -> String {
     format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Text that Markdown leaves as it is, also within a table.

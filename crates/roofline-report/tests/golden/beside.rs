@@ -8,7 +8,7 @@ fn beside_a_baseline() -> Vec<Record> {
     let older = |hub: &str| Rounds { to_hub: vec![0.0; 12], ..rounds(hub, 0.0, 12) };
     let undecided = (0..6).map(|i| -0.01 + 0.02 * f64::from(i % 3)).collect();
     let again = |rounds: Rounds| Rounds {
-        before: Some(Before { to_hub: rounds.to_hub.clone(), alpha: rounds.alpha }),
+        before: Some(Before { to_hub: rounds.to_hub.clone(), alpha: rounds.alpha, spent: None }),
         ..rounds
     };
     vec![

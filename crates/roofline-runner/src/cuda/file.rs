@@ -67,8 +67,7 @@ struct Described {
 impl CudaFile {
     pub(super) fn read(path: &Path) -> Result<CudaFile, String> {
         let show = |why: String| format!("{}: {why}", path.display());
-        let provider =
-            path.file_stem().map(|stem| stem.to_string_lossy().replace('_', "-")).unwrap_or_default();
+        let provider = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let text = match path.extension().is_some_and(|extension| extension == "cubin") {
             true => std::fs::read_to_string(path.with_extension("toml")).map_err(|error| {
                 show(format!("`{provider}.toml` beside it says how it is launched: {error}"))
@@ -328,7 +327,7 @@ mod tests {
         assert_eq!(offers.len(), 1);
         assert_eq!(
             (offers[0].implementation.as_str(), offers[0].operation.as_str()),
-            ("my-own/fast", "softmax")
+            ("my_own/fast", "softmax")
         );
         assert_eq!(
             (&offers[0].devices[..], &offers[0].dtypes[..]),

@@ -7,19 +7,23 @@ use roofline_core::ops::operations;
 use roofline_core::protocol::{Offer, Place, Prepare, Refusal};
 use roofline_cuda::catalog::{self, Implementation, PRECISIONS};
 use roofline_cuda::elementwise::Tile;
-use roofline_cuda::probe::{self, MOST_INPUTS, Way};
+use roofline_cuda::probe::{self, MOST_INPUTS, MOST_OUTPUTS, Way};
 use roofline_cuda::{Args, CudaError, DeviceVec, SharedMemory, Stream};
 
 const PROVIDER: &str = "cuda/";
 const LIMIT: &str = "limit/";
 
 /// Ways through memory, the fastest of which is the limit.
-const WAYS: [(&str, Way); 4] = [
+const WAYS: [(&str, Way); 5] = [
     ("traffic-256x1", Way { tile: Tile { threads: 256, packs: 1 }, walks: false }),
     ("traffic-512x1", Way { tile: Tile { threads: 512, packs: 1 }, walks: false }),
     ("traffic-256x4", Way { tile: Tile { threads: 256, packs: 4 }, walks: false }),
+    // What is only read wants the most in flight.
+    ("traffic-256x8", Way { tile: Tile { threads: 256, packs: 8 }, walks: false }),
     ("traffic-walk", Way { tile: Tile { threads: 256, packs: 4 }, walks: true }),
 ];
+/// Every kernel of the house takes tensors wherever their elements may lie.
+const ANYWHERE: &str = "align 1";
 const FMA: &str = "compute-fma-f32";
 
 /// One launch on one set of tensors.
@@ -31,7 +35,11 @@ pub(super) fn offers() -> Vec<Offer> {
         about: row.about.to_owned(),
         devices: vec!["cuda".to_owned()],
         params: row.params.iter().map(|name| (*name).to_owned()).collect(),
-        requires: row.requires.to_owned(),
+        requires: [ANYWHERE, row.requires]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", "),
         ..Offer::new(&format!("{PROVIDER}{}", row.name), row.operation, &PRECISIONS)
     });
     let forms = operations().flat_map(|operation| operation.forms().map(move |form| (operation, form)));
@@ -61,12 +69,6 @@ fn probe_offer(operation: &Operation, form: &str, name: &str) -> Option<Offer> {
 
 /// The launches of a question, one for each set of its tensors.
 pub(super) fn prepare(request: &Prepare, memory: &[SharedMemory]) -> Result<Vec<Launch>, Refusal> {
-    if let Some(place) = request.tensors.iter().find(|place| place.starts_as.is_some()) {
-        return Err(unsupported(format!(
-            "`{}` is worked on in place, which no kernel here does",
-            place.name
-        )));
-    }
     let sets = request.tensors.iter().map(Place::count).min().unwrap_or(1);
     let launch = |set: u64| {
         let places: Vec<Place> = request.tensors.iter().map(|place| place.of_set(set)).collect();
@@ -83,6 +85,12 @@ fn kernel_launch(request: &Prepare, places: &[Place], memory: &[SharedMemory]) -
     let name = request.implementation.strip_prefix(PROVIDER).unwrap_or_default();
     let row: &Implementation = catalog::find(&form, name)
         .ok_or_else(|| unsupported(format!("`{}` has no `{form}`", request.implementation)))?;
+    if let Some(place) = places.iter().find(|place| place.starts_as.is_some()) {
+        return Err(unsupported(format!(
+            "`{}` is worked on in place, which no kernel here does",
+            place.name
+        )));
+    }
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     for (place, memory) in places.iter().zip(memory) {
         let side = if place.role.is_input() { &mut inputs } else { &mut outputs };
@@ -115,14 +123,14 @@ fn probe_launch(
     memory: &[SharedMemory],
     name: &str,
 ) -> Result<Launch, Refusal> {
-    let bytes = |place: &Place, memory: &SharedMemory| {
-        let length = place.walked.unwrap_or(place.bytes) as usize;
-        memory.elements::<u8>(place.offset as usize, length).map_err(refusal)
-    };
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-    for (place, memory) in places.iter().zip(memory) {
-        let side = if place.role.is_input() { &mut inputs } else { &mut outputs };
-        side.push(bytes(place, memory)?);
+    for (place, own) in places.iter().zip(memory) {
+        // Nothing is read of what an output starts as: the output is read in its place.
+        let started = places.iter().position(|output| output.starts_as.as_ref() == Some(&place.name));
+        let (offset, memory) = started.map_or((place.offset, own), |at| (places[at].offset, &memory[at]));
+        let length = place.walked.unwrap_or(place.bytes) as usize;
+        let bytes = memory.elements::<u8>(offset as usize, length).map_err(refusal)?;
+        if place.role.is_input() { inputs.push(bytes) } else { outputs.push(bytes) }
     }
     if name == FMA {
         let work = request.work.ok_or_else(|| failed("a probe of compute without the case's work"))?;
@@ -134,23 +142,55 @@ fn probe_launch(
     }
     let way = WAYS.iter().find(|(known, _)| *known == name).map(|(_, way)| *way);
     let way = way.ok_or_else(|| unsupported(format!("this device has no `{}`", request.implementation)))?;
-    if inputs.len() > MOST_INPUTS || outputs.len() != 1 {
+    if inputs.len() > MOST_INPUTS || !(1..=MOST_OUTPUTS).contains(&outputs.len()) {
+        let (read, written) = (inputs.len(), outputs.len());
         let why = format!(
-            "{} inputs and {} outputs; probes know {MOST_INPUTS} and one",
-            inputs.len(),
-            outputs.len()
+            "{read} inputs and {written} outputs; probes know up to {MOST_INPUTS} and {MOST_OUTPUTS}"
         );
         return Err(unsupported(why));
     }
     Ok(Box::new(move |stream: &Stream| {
         let read: Vec<_> = inputs.iter().map(DeviceVec::as_slice).collect();
-        probe::traffic(stream, &read, outputs[0].as_slice_mut()?, way)
+        let written: Vec<_> = outputs.iter_mut().map(DeviceVec::as_slice_mut).collect::<Result<_, _>>()?;
+        probe::traffic(stream, &read, &written, way)
     }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use roofline_core::case::Case;
+    use roofline_cuda::probe::MOST_PACKS;
+
+    /// A case of a form at the first of some sizes that it is defined for.
+    fn some_case(operation: &Operation, form: &str) -> Case {
+        let parse = |size: u64| {
+            let sizes: Vec<String> =
+                operation.axes.iter().map(|axis| format!("{}={size}", axis.name)).collect();
+            format!("{form}/{}/{}", operation.precisions[0].id, sizes.join(",")).parse::<Case>()
+        };
+        [1, 2, 4, 8, 16, 32, 64, 128, 256].into_iter().find_map(|size| parse(size).ok()).expect(form)
+    }
+
+    #[test]
+    fn probes_know_the_tensors_of_every_operation() {
+        for operation in operations() {
+            for form in operation.forms() {
+                let case = some_case(operation, &form);
+                let (inputs, outputs): (Vec<_>, Vec<_>) =
+                    (operation.tensors)(&case).into_iter().partition(|tensor| tensor.role.is_input());
+                let (read, written) = (inputs.len(), outputs.len());
+                assert!(
+                    read <= MOST_INPUTS && (1..=MOST_OUTPUTS).contains(&written),
+                    "{form}: {read}, {written}"
+                );
+            }
+        }
+        assert!(
+            WAYS.iter().any(|(_, way)| way.tile.packs == MOST_PACKS),
+            "what is read wants the most in flight"
+        );
+    }
 
     #[test]
     fn every_kernel_of_the_catalogue_is_on_offer_for_an_operation_of_ours() {

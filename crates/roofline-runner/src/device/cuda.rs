@@ -1,8 +1,10 @@
 //! The driver of a CUDA device.
 
 use super::{Driver, Fault};
-use roofline_core::protocol::device::{Facts, Part};
-use roofline_cuda::{CudaError, Device, DeviceVec, SharedMemory, Stream, tend};
+use roofline_core::protocol::device::{Facts, Part, State};
+use roofline_cuda::{
+    CardState, CudaError, Device, DeviceInfo, DeviceVec, Monitor, SharedMemory, Stream, tend,
+};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 
@@ -19,6 +21,8 @@ pub(crate) struct Cuda {
     ballast: Option<DeviceVec<u8>>,
     /// One word for results of kernels.
     word: DeviceVec<u64>,
+    /// Where the driver's management library is there.
+    monitor: Option<Monitor>,
 }
 
 impl Cuda {
@@ -27,7 +31,20 @@ impl Cuda {
         let stream = Stream::new(&device)?;
         let granule = SharedMemory::granule(&device)?;
         let word = DeviceVec::new(&device, 1)?;
-        Ok(Cuda { stream, granule, ballast: None, word })
+        let monitor = Monitor::of(&device.info().uuid);
+        Ok(Cuda { stream, granule, ballast: None, word, monitor })
+    }
+}
+
+pub(super) fn facts_of(info: &DeviceInfo, granule: usize) -> Facts {
+    Facts {
+        name: info.name.clone(),
+        uuid: info.uuid.clone(),
+        driver: format!("CUDA {}, compute capability {}", info.driver, info.capability),
+        memory: info.memory_bytes as u64,
+        cache: info.cache_bytes as u64,
+        granule: granule as u64,
+        multiprocessors: info.multiprocessors as u32,
     }
 }
 
@@ -61,16 +78,7 @@ impl Driver for Cuda {
     type Memory = Memory;
 
     fn facts(&self) -> Facts {
-        let info = self.stream.device().info();
-        Facts {
-            name: info.name.clone(),
-            uuid: info.uuid.clone(),
-            driver: format!("CUDA {}, compute capability {}", info.driver, info.capability),
-            memory: info.memory_bytes as u64,
-            cache: info.cache_bytes as u64,
-            granule: self.granule as u64,
-            multiprocessors: info.multiprocessors as u32,
-        }
+        facts_of(self.stream.device().info(), self.granule)
     }
 
     fn make(&mut self, bytes: usize) -> Result<(Memory, OwnedFd), Fault> {
@@ -158,5 +166,12 @@ impl Driver for Cuda {
         tend::nothing(&self.stream)?;
         self.stream.wait()?;
         Ok(start.elapsed().as_nanos() as f64)
+    }
+
+    fn look(&mut self) -> State {
+        let CardState { megahertz, milliwatts, held_back_by, used } =
+            self.monitor.as_ref().map(Monitor::look).unwrap_or_default();
+        let held_back_by = held_back_by.into_iter().map(str::to_owned).collect();
+        State { megahertz, milliwatts, held_back_by, used }
     }
 }

@@ -38,6 +38,7 @@ pub fn record(run: &str, id: &str) -> Record {
         why: String::new(),
         reproduce: "roofline run softmax/f32/rows=64,cols=1000 -i cpu/plain".to_owned(),
         place: None,
+        against: None,
         work: Work::default(),
         gate: Gate::default(),
         samples: (0..50)
@@ -129,7 +130,7 @@ prop_compose! {
         ]),
         before in proptest::option::of((sets(), number())),
     ) -> Rounds {
-        let before = before.map(|(to_hub, alpha)| Before { to_hub, alpha });
+        let before = before.map(|(to_hub, alpha)| Before { to_hub, alpha, spent: None });
         Rounds { hub, to_hub, limit, course, alpha, delta, ended, before }
     }
 }

@@ -7,6 +7,36 @@ use roofline_core::decision::FailOn;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// What a run that is resumed has from its own command line.
+const OF_A_RUN: [&str; 25] = [
+    "select",
+    "op",
+    "suite",
+    "group",
+    "dtype",
+    "axis",
+    "param",
+    "size",
+    "threads",
+    "device",
+    "cache",
+    "implementation",
+    "runner",
+    "python",
+    "lib",
+    "cuda",
+    "env",
+    "sweep",
+    "quick",
+    "timeout",
+    "memory",
+    "seed",
+    "sandbox",
+    "require_evidence",
+    "dry_run",
+];
+const OF_TIMES: [&str; 7] = ["budget", "delta", "against", "save", "baseline", "fail_on", "targets"];
+
 #[derive(Clone, Debug, Args)]
 pub struct Measure {
     #[command(flatten)]
@@ -37,8 +67,8 @@ pub struct Measure {
     /// Measure what the targets of the suite are about, and say which are met, missed or undecided, with 99 % confidence; end with 3 on a miss
     #[arg(long, conflicts_with_all = ["quick", "Read", "baseline"])]
     pub targets: bool,
-    /// Go on with the latest run, where it was stopped; what stands is not measured again
-    #[arg(long)]
+    /// Go on with the latest run, where it was stopped, by its own command line; what stands is not measured again. How to print, `--store`, `--total-budget` and `--wait` are taken anew
+    #[arg(long, conflicts_with_all = OF_A_RUN.iter().chain(&OF_TIMES))]
     pub resume: bool,
     /// Show the plan and its time, and do nothing
     #[arg(long)]
@@ -59,8 +89,8 @@ pub struct Check {
     pub show: Show,
     #[command(flatten)]
     pub bounds: Bounds,
-    /// Go on with the latest run, where it was stopped; what stands is not proved again
-    #[arg(long)]
+    /// Go on with the latest run, where it was stopped, by its own command line; what stands is not proved again. How to print, `--store`, `--total-budget` and `--wait` are taken anew
+    #[arg(long, conflicts_with_all = OF_A_RUN)]
     pub resume: bool,
     /// Show the plan and its time, and do nothing
     #[arg(long)]
@@ -91,7 +121,7 @@ impl Check {
 /// How it is measured.
 #[derive(Clone, Debug, Args)]
 pub struct How {
-    /// Time for one implementation's comparison with the hub, such as `500ms` or `10s`; never fewer than six sets
+    /// Time for comparing one implementation, such as `500ms` or `10s`; its processes are started anew at least six times (six sets)
     #[arg(long, value_parser = parse_duration, default_value = "2s")]
     pub budget: Duration,
     /// A difference that counts as none, in percent
@@ -107,7 +137,7 @@ pub struct Bounds {
     /// Time for the whole run, such as `5min`; what was reached then is said
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub total_budget: Option<Duration>,
-    /// Shorter blocks, as many sets; of a suite with groups a few cases of each
+    /// Measure for shorter, and start anew as often; of a suite with groups a few cases of each
     #[arg(long, visible_alias = "fast")]
     pub quick: bool,
     /// How long one launch may take; a runner has ten times that, but no more than a minute, to start
@@ -125,7 +155,7 @@ pub struct Bounds {
     /// Isolation of runners: as far as this system has it, or a row that would run without all of it is refused
     #[arg(long, value_enum, value_name = "HOW", default_value = "best-effort")]
     pub sandbox: SandboxArg,
-    /// What evidence rows need: any, or every check held in full, so that a row with a weaker one is suspect
+    /// What a time is believed by: what there is (any), or every check in full (held), so that a row of which a check could see less than usual is suspect
     #[arg(long, value_enum, value_name = "WHICH", default_value = "any")]
     pub require_evidence: EvidenceArg,
 }
@@ -146,7 +176,7 @@ pub struct Ab {
     pub show: Show,
     #[command(flatten)]
     pub how: How,
-    /// Take as many sets as it takes to tell a difference of so many percent from none; the first six say how many, and how long that will be
+    /// Measure for as long as it takes to tell a difference of so many percent from none: after six starts (sets) it is said how many more, and how long that will be
     #[arg(long, value_name = "PERCENT", value_parser = parse_detect, conflicts_with_all = ["delta", "budget", "quick"])]
     pub detect: Option<f64>,
     /// What ends with 3: a row that is slower, for sure by more than so many percent, or of which neither is known; such a row is measured again first, and all rows together are held to the error probability of one. `policy` goes by the rules and waivers of `roofline.toml`

@@ -25,7 +25,7 @@ pub struct Select {
     /// Values of an axis: `rows=1,64`, `cols=64:4096:*2`, `k=8:64:+8`, `zip(m,n,k)=128,256`
     #[arg(long, value_name = "AXIS=VALUES")]
     pub axis: Vec<String>,
-    /// Values of a parameter, such as `eps=1e-5,1e-6`, for the operations that have it; may be repeated
+    /// Values of a parameter, such as `eps=1e-5,1e-6`, for the operations that have it; may be repeated. One that no operation has, such as `tile=8,16,32`, is of the files, folders and runners that the command line names, as with `--sweep`
     #[arg(long, value_name = "NAME=VALUES")]
     pub param: Vec<String>,
     /// Leave out cases whose tensors take more than this, such as `64MiB`; or a class of sizes of the suite, such as `small`, which `roofline list sizes` shows
@@ -46,6 +46,22 @@ impl Select {
     /// All words that name operations or cases.
     pub fn words(&self) -> impl Iterator<Item = &String> {
         self.select.iter().chain(&self.op)
+    }
+
+    /// The options that were given, by their names.
+    pub fn given(&self) -> Vec<&'static str> {
+        let options = [
+            ("--suite", self.suite.is_some()),
+            ("--group", !self.group.is_empty()),
+            ("--dtype", !self.dtype.is_empty()),
+            ("--axis", !self.axis.is_empty()),
+            ("--param", !self.param.is_empty()),
+            ("--size", self.size.is_some()),
+            ("--threads", !self.threads.is_empty()),
+            ("--device", self.device.is_some()),
+            ("--cache", self.cache.is_some()),
+        ];
+        options.into_iter().filter_map(|(option, is_given)| is_given.then_some(option)).collect()
     }
 
     /// Whether no case of the suite is left out.
@@ -85,4 +101,12 @@ pub struct Places {
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
     pub store: PathBuf,
+}
+
+impl Places {
+    /// Whether files, folders or runners are named.
+    pub fn names_anybody(&self) -> bool {
+        let files = [&self.python, &self.lib, &self.cuda];
+        !self.runner.is_empty() || files.iter().any(|files| !files.is_empty())
+    }
 }

@@ -32,7 +32,7 @@ pub struct Read {
     /// Instead of the table, show the fastest implementation of each case, and which one to take: a simpler one of the same provider where that is hardly slower
     #[arg(long)]
     pub best: bool,
-    /// Instead of the table, show how often each implementation wins, and its mean speed beside the hub or the slowest one
+    /// Instead of the table, show how often each implementation wins, and its mean speed beside what `--against` names (the hub), or else beside the slowest one
     #[arg(long)]
     pub wins: bool,
     /// Instead of the table, show how times grow with an axis, all else the same

@@ -19,6 +19,7 @@ pub struct List {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum What {
+    #[value(alias = "operations")]
     Ops,
     Implementations,
     Suites,

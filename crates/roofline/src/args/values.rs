@@ -94,7 +94,7 @@ pub(super) fn parse_variable(text: &str) -> Result<(String, String), String> {
 }
 
 /// A parameter and the values that are tried, each once.
-pub(super) fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {
+pub fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {
     let (name, values) = text.split_once('=').ok_or("write it as `tile=8,16,32`")?;
     let mut known: Vec<String> = Vec::new();
     for value in values.split(',').map(str::trim) {

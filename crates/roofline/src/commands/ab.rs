@@ -22,7 +22,7 @@ use roofline_conductor::machine::Machine;
 use roofline_conductor::offers::ask;
 use roofline_conductor::plan::{Plan, RunnerOffers};
 use roofline_conductor::references;
-use roofline_conductor::runners::{RunnerSpec, bare_names};
+use roofline_conductor::runners::RunnerSpec;
 use roofline_conductor::session::Limits;
 use roofline_core::operation::own::Declaration;
 use roofline_core::protocol::Hello;
@@ -30,6 +30,7 @@ use roofline_core::record::Record;
 use roofline_run::{Ask, Lineup, Others, Planned};
 use roofline_runner::Runner;
 use roofline_runner::cpu::CpuRunner;
+use roofline_runner::cuda;
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
@@ -55,7 +56,7 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
     };
     let planned = plan(old, new, args, ask.limits(&machine))?;
     if args.dry_run {
-        crate::commands::print(&take::describe(&planned.plans, ask.budget))?;
+        crate::commands::show(&take::describe(&planned.plans, ask.budget))?;
         return Ok(ExitCode::SUCCESS);
     }
     let again = |record: &Record| again::ab(record, args);
@@ -75,37 +76,35 @@ pub fn run(args: &Ab) -> Result<ExitCode, Problem> {
 
 /// Every implementation of the new side beside the one of its name of the old side.
 fn plan(old: Vec<Side>, new: Vec<Side>, args: &Ab, limits: Limits) -> Result<Planned, Problem> {
-    let (lineup, pairs) = line_up(old, new, limits)?;
+    let (sides, mut notices) = sides::pair(old, new)?;
+    let (lineup, pairs) = line_up(sides, limits)?;
     let Selection { cases, left_out, .. } = select::selection(&args.select, &args.how)?;
     let plans: Vec<Plan> =
         pairs.iter().flat_map(|(old, new)| lineup.pairs(&cases, old, new, &args.implementation)).collect();
     if plans.is_empty() {
         return Err(nothing_selected(&lineup, &pairs));
     }
-    tell_apart(&lineup, &pairs);
+    notices.extend(lineup.apart(&cases, &pairs, &args.implementation));
+    notices.iter().for_each(|notice| tell(notice));
     if !plans.iter().flat_map(|plan| &plan.cases).any(|planned| planned.rows.len() > 1) {
         let hint = "what is compared has one name on both sides; `roofline run` measures one alone";
         return Err(Problem::nothing("there is nothing to compare: the old side has none of it", hint));
     }
-    let others = Others { older: pairs.into_iter().map(|(old, _)| old).collect(), peers: Vec::new() };
-    Ok(Planned { lineup, plans, others, is_whole: args.select.is_whole() && left_out == 0 })
+    let others = Others { older: pairs.into_iter().map(|(old, _)| old).collect() };
+    Ok(Planned { lineup, plans, others, notices, is_whole: args.select.is_whole() && left_out == 0 })
 }
 
 /// Everybody who takes part, and the names of the two that belong together.
-fn line_up(
-    old: Vec<Side>,
-    new: Vec<Side>,
-    limits: Limits,
-) -> Result<(Lineup, Vec<(String, String)>), Problem> {
+fn line_up(sides: Vec<Pair>, limits: Limits) -> Result<(Lineup, Vec<(String, String)>), Problem> {
     let program = places::program()?;
     let mut lineup = Lineup {
         // The house has the probes of every limit.
-        specs: vec![RunnerSpec::built_in(&program)],
-        offers: vec![RunnerOffers::new("cpu", CpuRunner.hello())],
+        specs: vec![RunnerSpec::built_in(&program), RunnerSpec::built_in_cuda(&program)],
+        offers: vec![RunnerOffers::new("cpu", CpuRunner.hello()), RunnerOffers::new("cuda", cuda::known())],
     };
     let mut declared: Vec<(String, Hello)> = Vec::new();
     let mut pairs = Vec::new();
-    for Pair { old, new } in sides::pair(old, new)? {
+    for Pair { old, new } in sides {
         pairs.push((old.0.clone(), new.0.clone()));
         // The new side first: what it declares is what both are judged by.
         for (name, side) in [new, old] {
@@ -126,26 +125,6 @@ fn line_up(
     references::bring(declared.iter().map(|(runner, hello)| (runner.as_str(), hello)))
         .map_err(|why| Problem::usage(why, "mend it where it is declared"))?;
     Ok((lineup, pairs))
-}
-
-/// The names of a runner's implementations, without the side's.
-fn names(lineup: &Lineup, runner: &str) -> BTreeSet<String> {
-    let offers = lineup.offers.iter().find(|offers| offers.runner == *runner);
-    let names = offers.map_or_else(Vec::new, |offers| bare_names(&offers.offers));
-    names.into_iter().map(|(_, bare)| bare).collect()
-}
-
-/// Says which implementations one side has alone.
-fn tell_apart(lineup: &Lineup, pairs: &[(String, String)]) {
-    for (old, new) in pairs {
-        let (before, now) = (names(lineup, old), names(lineup, new));
-        for gone in before.difference(&now) {
-            tell(&format!("`{old}/{gone}` is gone: `{new}` has no such implementation"));
-        }
-        for fresh in now.difference(&before) {
-            tell(&format!("`{new}/{fresh}` is new: there is nothing to compare it with"));
-        }
-    }
 }
 
 fn nothing_selected(lineup: &Lineup, pairs: &[(String, String)]) -> Problem {

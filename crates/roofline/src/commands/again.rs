@@ -21,16 +21,34 @@ pub fn measure(record: &Record, args: &Measure, is_check: bool) -> String {
         None => command += &format!(" -i {}", quoted(&record.implementation)),
     }
     command += &places(&args.places);
-    // Its own values, and no others of the sweep.
-    let values = record.implementation.split(':').skip(1).filter(|_| !args.places.sweep.is_empty());
-    command += &values.map(|value| format!(" --sweep {}", quoted(value))).collect::<String>();
-    if let Some(against) = args.against.as_ref().filter(|_| !is_check) {
-        let hub = record.rounds.as_ref().map_or(against, |rounds| &rounds.hub);
-        if *hub != record.implementation {
-            command += &format!(" --against {}", quoted(hub));
-        }
+    let against = args.against.as_ref().filter(|_| !is_check);
+    let hub = against.map(|against| record.rounds.as_ref().map_or(against, |rounds| &rounds.hub));
+    if !args.places.sweep.is_empty() {
+        command += &sweep(&record.implementation, hub);
+    }
+    if let Some(hub) = hub.filter(|hub| **hub != record.implementation) {
+        command += &format!(" --against {}", quoted(hub));
     }
     command + &options(record, &args.how, !is_check) + &store(&args.places.store) + &seed(record)
+}
+
+/// The values of a row's own parameters and of its hub's, and no others of the sweep.
+fn sweep(row: &str, hub: Option<&String>) -> String {
+    let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
+    let both = [Some(row), hub.map(String::as_str)];
+    for (name, value) in
+        both.iter().flatten().flat_map(|row| row.split(':').skip(1)).filter_map(|one| one.split_once('='))
+    {
+        match values.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) if known.contains(&value) => {}
+            Some((_, known)) => known.push(value),
+            None => values.push((name, vec![value])),
+        }
+    }
+    let options = values
+        .iter()
+        .map(|(name, values)| format!(" --sweep {}", quoted(&format!("{name}={}", values.join(",")))));
+    options.collect()
 }
 
 /// Of a row of `roofline ab`.

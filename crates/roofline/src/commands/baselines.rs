@@ -22,7 +22,7 @@ pub fn run(args: &Baselines) -> Result<ExitCode, Problem> {
     if text.is_empty() {
         text = "there is no baseline; `roofline run --save NAME` keeps one\n".to_owned();
     }
-    super::print(&text)?;
+    super::show(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -17,7 +17,7 @@ pub fn run(args: &Compare) -> Result<ExitCode, Problem> {
         let why = format!("`{}` and `{}` have no row in common", args.old, args.new);
         return Err(Problem::nothing(why, "`roofline runs` shows what each run measured"));
     };
-    super::print(&text)?;
+    super::show(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -121,7 +121,7 @@ fn answer(
     let file = places::offers_file(places);
     match learn(spec, &mut OfferCache::read(&file), &file, HELLO) {
         Ok(hello) => {
-            super::print(&format!("{} {} is ready, by {}\n", spec.name, hello.version, python.display()))?;
+            super::show(&format!("{} {} is ready, by {}\n", spec.name, hello.version, python.display()))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(why) => {

@@ -40,7 +40,7 @@ pub fn run(args: &Job) -> Result<ExitCode, Problem> {
         .map(|(name, value)| format!("{name}={} ", quoted(value)))
         .collect();
     let command: Vec<String> = spec.command.iter().map(|part| quoted(part)).collect();
-    super::print(&format!(
+    super::show(&format!(
         "cd {} && {}{} < {}\n",
         quoted(&spec.folder.display().to_string()),
         environment.concat(),

@@ -31,7 +31,8 @@ pub fn check_name(name: &str, lineup: &Lineup) -> Result<(), Problem> {
 /// The file or folder that a runner is, where it is somebody's to change: not that of a peer of the house.
 fn source(spec: &RunnerSpec, program: &Path) -> Option<(Kind, PathBuf)> {
     if spec.is_built_in() {
-        return Some((Kind::House, program.to_owned()));
+        let kind = if spec.name == "cuda" { Kind::HouseCuda } else { Kind::House };
+        return Some((kind, program.to_owned()));
     }
     let (_, path) = spec.named.as_ref()?;
     Kind::of(path).map(|kind| (kind, path.clone()))
@@ -73,10 +74,17 @@ fn kept(name: &str, kind: Kind, path: &Path, shelf: &Shelf) -> Result<Artefact, 
 }
 
 impl Keeping {
+    /// Says that nothing was given the name, and what is still kept under it.
+    pub fn leave(&self, name: &str, why: &str) {
+        let is_older = self.shelf.names().iter().any(|kept| kept == name);
+        let older = if is_older { "; the older one of that name is there as it was" } else { "" };
+        tell(&format!("baseline `{name}` was not kept: {why}{older}; `--save {name}` again keeps it"));
+    }
+
     /// Gives what was measured its name.
     pub fn save(self, name: &str, machine: &Machine, records: &[Record]) -> Result<(), Problem> {
         if has_failure(records) {
-            tell(&format!("baseline `{name}` was not kept: a kernel that fails is nothing to compare with"));
+            self.leave(name, "a kernel that fails is nothing to compare with");
             return Ok(());
         }
         let is_measured = |record: &&Record| record.status == Status::Ok && !is_limit(&record.implementation);
@@ -193,4 +201,24 @@ pub fn sides(name: &str, baseline: &Baseline, vault: &Path) -> Result<Vec<Side>,
 
 fn damaged(name: &str, why: &str) -> Problem {
     Unusable::Damaged { name: name.to_owned(), why: why.to_owned() }.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_somebody_s_to_change_is_kept_as_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mine.cu");
+        std::fs::write(&file, "").unwrap();
+        let program = Path::new("/bin/true");
+        let kind = |spec: &RunnerSpec| source(spec, program).map(|(kind, _)| kind);
+        assert_eq!(kind(&RunnerSpec::cuda_file(program, "mine", &file).unwrap()), Some(Kind::Cuda));
+        assert_eq!(kind(&RunnerSpec::built_in(program)), Some(Kind::House));
+        assert_eq!(kind(&RunnerSpec::built_in_cuda(program)), Some(Kind::HouseCuda));
+        let mut peer = RunnerSpec::built_in(program);
+        folder.path().clone_into(&mut peer.folder);
+        assert_eq!(kind(&peer), None);
+    }
 }

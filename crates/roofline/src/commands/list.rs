@@ -7,7 +7,7 @@ use crate::{places, select};
 use roofline_conductor::plan::is_limit;
 use roofline_core::operation::{self, Usual};
 use roofline_core::ops;
-use roofline_core::protocol::Hello;
+use roofline_core::protocol::{Hello, Offer};
 use roofline_core::suite::{Block, Suite};
 use roofline_report::{FOLDERS, FORMATS, READERS};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,18 +15,16 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 pub fn run(args: &List) -> Result<ExitCode, Problem> {
+    check_options(args)?;
     // What a file declares is known once it was asked.
     offers::bring_named(&args.places, None)?;
     let names: Vec<&String> = args.select.words().collect();
-    if let (What::Suites | What::Groups | What::Sizes | What::Devices | What::Formats, Some(word)) =
-        (args.what, names.first())
-    {
-        let why = format!("`{word}`: operations and cases do not select here");
-        return Err(Problem::usage(why, "leave it out, or `roofline list cases` with it"));
-    }
     let text = match args.what {
         What::Ops => operations(&select::forms(&names)?),
-        What::Implementations => implementations(args, &select::forms(&names)?)?,
+        What::Implementations => {
+            select::check_dtypes(&args.select.dtype)?;
+            implementations(args, &select::forms(&names)?)?
+        }
         What::Suites => suites(),
         What::Groups => parts(&args.select, |block| block.group.as_deref())?,
         What::Sizes => parts(&args.select, |block| block.size.as_deref())?,
@@ -43,8 +41,28 @@ pub fn run(args: &List) -> Result<ExitCode, Problem> {
         What::Devices => devices(args)?,
         What::Formats => formats(),
     };
-    super::print(&text)?;
+    super::show(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What would change nothing is refused: only cases are narrowed by all that selects.
+fn check_options(args: &List) -> Result<(), Problem> {
+    let (takes_words, taken): (bool, &[&str]) = match args.what {
+        What::Cases => return Ok(()),
+        What::Ops => (true, &[]),
+        What::Implementations => (true, &["--dtype"]),
+        What::Groups | What::Sizes => (false, &["--suite"]),
+        What::Suites | What::Devices | What::Formats => (false, &[]),
+    };
+    let hint = "leave it out, or `roofline list cases` with it";
+    if let Some(word) = args.select.words().next().filter(|_| !takes_words) {
+        let why = format!("`{word}`: operations and cases do not select here");
+        return Err(Problem::usage(why, hint));
+    }
+    match args.select.given().into_iter().find(|option| !taken.contains(option)) {
+        Some(option) => Err(Problem::usage(format!("`{option}` selects nothing here"), hint)),
+        None => Ok(()),
+    }
 }
 
 /// The processor, and the devices that runners have told of.
@@ -116,7 +134,7 @@ fn implementations(args: &List, forms: &[(&str, &str)]) -> Result<String, Proble
     let mut text = String::new();
     for spec in places::runners(&args.places)? {
         match offers::known(&spec, &args.places) {
-            Some(hello) => text.push_str(&lines(&hello, forms)),
+            Some(hello) => text.push_str(&lines(&hello, forms, &args.select.dtype)),
             None => {
                 let _ = writeln!(text, "{}: not asked yet; `roofline runners` asks it", spec.name);
             }
@@ -125,11 +143,13 @@ fn implementations(args: &List, forms: &[(&str, &str)]) -> Result<String, Proble
     Ok(text)
 }
 
-fn lines(hello: &Hello, forms: &[(&str, &str)]) -> String {
+fn lines(hello: &Hello, forms: &[(&str, &str)], dtypes: &[String]) -> String {
+    let is_typed = |offer: &&Offer| dtypes.is_empty() || offer.dtypes.iter().any(|id| dtypes.contains(id));
+
     let mut text = String::new();
     // Probes have every operation; they bound implementations and are none.
     let offers = hello.offers.iter().filter(|offer| !is_limit(&offer.implementation));
-    for offer in offers.filter(|offer| is_wanted(forms, &offer.operation)) {
+    for offer in offers.filter(|offer| is_wanted(forms, &offer.operation)).filter(is_typed) {
         let requires = match offer.requires.as_str() {
             "" => String::new(),
             condition => format!("; requires {condition}"),
@@ -192,10 +212,6 @@ fn count<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> usize {
 
 /// The parts of suites that `--group` or `--size` names, in the order of the suite, with their operations.
 fn parts(select: &Select, of: fn(&Block) -> Option<&str>) -> Result<String, Problem> {
-    if !(Select { suite: None, ..select.clone() }).is_whole() {
-        let hint = "leave the other options out, or ask `roofline list cases` with them";
-        return Err(Problem::usage("of all that selects, only `--suite` does here", hint));
-    }
     let mut text = String::new();
     for (suite, path) in places::suites() {
         if select.suite.as_ref().is_some_and(|wanted| *wanted != suite) {

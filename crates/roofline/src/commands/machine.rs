@@ -4,7 +4,6 @@ use crate::args::Machine as Args;
 use crate::commands::style;
 use crate::error::{Problem, tell};
 use crate::places;
-use indicatif::{ProgressBar, ProgressStyle};
 use roofline_conductor::failure::Stop;
 use roofline_conductor::isolation::Isolation;
 use roofline_conductor::lock;
@@ -15,8 +14,8 @@ use roofline_conductor::session::Limits;
 use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
 use roofline_core::roofs::Roofs;
-use roofline_report::{roofline_plot, roofline_svg, roofs_table, to_ascii};
-use roofline_run::{half_of_memory, now, secret_seed};
+use roofline_report::{roofline_plot, roofline_svg, roofs_table};
+use roofline_run::{Progress, half_of_memory, now, secret_seed, terminal};
 use std::fmt::Write;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,7 +38,8 @@ pub fn run(args: &Args) -> Result<ExitCode, Problem> {
     let text = if args.json {
         json(&machine, roofs.as_ref(), &isolation)
     } else {
-        text(&machine, roofs.as_ref(), &isolation)
+        // Everything in it keeps its width.
+        terminal::spelled(&text(&machine, roofs.as_ref(), &isolation)).into_owned()
     };
     super::print(&text)?;
     Ok(code)
@@ -84,8 +84,7 @@ fn text(machine: &Machine, roofs: Option<&Roofs>, isolation: &Isolation) -> Stri
     if let Some(roofs) = roofs {
         let _ = write!(text, "\n{}\n{}", roofs_table(roofs), roofline_plot(roofs, style()));
     }
-    // Everything in it keeps its width.
-    if style().ascii { to_ascii(&text) } else { text }
+    text
 }
 
 enum Found {
@@ -151,16 +150,14 @@ fn measure(machine: &Machine, fingerprint: String, quick: bool) -> Result<Result
     let limits = Limits { patience: Duration::from_secs(10), memory };
     let options = Options::new(program.clone(), vec![RunnerSpec::built_in(&program)], limits, secret_seed());
     let extent = if quick { Extent::quick() } else { Extent::full(memory) };
-    let bar = ProgressBar::new(0);
-    if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} roofs  {elapsed}  {wide_msg}") {
-        bar.set_style(style);
+    let mut progress = Progress::new("roofs", 0, 0);
+    if !progress.is_shown() && !quick {
+        tell("the roofs of this machine are measured, once: about half a minute");
     }
-    // Draws only between points: nothing moves on the terminal while something is timed.
     let roofs = roofs::measure(&options, &extent, (fingerprint, now()), |what, step, steps| {
-        bar.set_length(steps as u64);
-        bar.set_position(step as u64);
-        bar.set_message(what.to_owned());
+        progress.reach(step, steps);
+        progress.begin(what.to_owned());
     });
-    bar.finish_and_clear();
+    progress.finish();
     Ok(roofs)
 }

@@ -13,6 +13,6 @@ pub fn run(folder: &Path) -> Result<ExitCode, Problem> {
         Problem::own(format!("pages cannot be written into {}: {error}", folder.display()))
             .with_hint("name a folder that you may write to, as `~/.local/share/man/man1`")
     })?;
-    super::print(&format!("pages are in {0}; `man {0}/roofline.1` shows the first\n", folder.display()))?;
+    super::show(&format!("pages are in {0}; `man {0}/roofline.1` shows the first\n", folder.display()))?;
     Ok(ExitCode::SUCCESS)
 }

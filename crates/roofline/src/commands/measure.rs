@@ -1,5 +1,6 @@
 //! `roofline check` and `roofline run`: the same way, without and with times.
 
+mod parameters;
 mod plan;
 
 use crate::args::{Check, Command, Line, Measure};
@@ -8,17 +9,27 @@ use crate::commands::{again, kept};
 use crate::error::{Problem, tell};
 use crate::places;
 use clap::Parser;
+use roofline_conductor::device;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::Plan;
+use roofline_core::case::{Case, Device};
 use roofline_core::decision::FailOn;
 use roofline_core::record::{Record, Run};
 use roofline_core::target::Target;
-use roofline_report::Reading;
+use roofline_report::{Reading, Sort};
 use roofline_run::{Ask, Past};
 use roofline_store::{Filter, Store};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 pub fn check(args: &Check) -> Result<ExitCode, Problem> {
+    if !matches!(args.show.sort, Sort::Case | Sort::Implementation) {
+        let why = format!(
+            "`--sort {}`: nothing is measured, so that there is nothing to sort by",
+            args.show.sort.name()
+        );
+        return Err(Problem::usage(why, "`--sort implementation`, or `roofline run`"));
+    }
     let args = &args.as_measure();
     if args.resume { resume(args) } else { go(args, false, None) }
 }
@@ -30,10 +41,6 @@ pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
 /// Goes on with the latest run by its own command line; only where and how to print, and how long the run
 /// may take from now on, are taken anew.
 fn resume(args: &Measure) -> Result<ExitCode, Problem> {
-    if !args.select.is_whole() || args.select.suite.is_some() || !args.implementation.is_empty() {
-        let hint = "leave the selection out: the run that is resumed has its own";
-        return Err(Problem::usage("`--resume` goes on with a run as it was begun", hint));
-    }
     let store = Store::open(&args.places.store)?;
     let Some(run) = store.latest_run()? else {
         return Err(Problem::nothing("there is no run to resume", "`roofline run` begins one"));
@@ -53,8 +60,12 @@ fn resume(args: &Measure) -> Result<ExitCode, Problem> {
     // Only now: a run that was imported has no machine, and no command line to go on with either.
     check_machine(&run)?;
     check_program(&run)?;
+    check_cards(&run, &records)?;
     begun.places.store.clone_from(&args.places.store);
-    begun.show.format.clone_from(&args.show.format);
+    begun.show.clone_from(&args.show);
+    if args.read.reading().is_some() || args.show.format != "table" {
+        begun.read.clone_from(&args.read);
+    }
     begun.how.bounds.total_budget = args.how.bounds.total_budget;
     begun.how.bounds.wait = args.how.bounds.wait;
     begun.resume = false;
@@ -82,6 +93,36 @@ fn check_program(run: &Run) -> Result<(), Problem> {
     Err(Problem::usage(why, "go on with that one, or begin the run again with `roofline run`"))
 }
 
+/// Nor do those of two cards, of which a user may be given another each time.
+fn check_cards(run: &Run, records: &[Record]) -> Result<(), Problem> {
+    let program = places::program()?;
+    let told = records.iter().filter_map(|record| {
+        let note = record.provenance.notes.get("device")?;
+        Some((record.case.as_str(), note.as_str()))
+    });
+    let Some(then) = another_card(told, |device| device::facts(&program, device).map(|facts| facts.uuid))
+    else {
+        return Ok(());
+    };
+    let why = format!("the latest run, {}, was begun on another card, {then}", run.id);
+    Err(Problem::usage(
+        why,
+        "name that one by `CUDA_VISIBLE_DEVICES`, or begin the run again with `roofline run`",
+    ))
+}
+
+/// Of cases and what was noted of their devices, the first whose device is not the one of `now`.
+fn another_card<'t>(
+    told: impl Iterator<Item = (&'t str, &'t str)>,
+    now: impl Fn(Device) -> Option<String>,
+) -> Option<&'t str> {
+    let of_case = |(case, note): (&str, &'t str)| Some((case.parse::<Case>().ok()?.device, note));
+    let cards: BTreeMap<Device, &str> = told.filter_map(of_case).collect();
+    let is_other =
+        |(device, note): &(Device, &str)| now(*device).is_none_or(|uuid| !note.contains(uuid.as_str()));
+    cards.into_iter().find(is_other).map(|(_, note)| note)
+}
+
 /// From arguments to what is asked, from that to plans, from these to records and a code.
 fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Problem> {
     check_fail_on(args)?;
@@ -95,10 +136,11 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
     };
     let view = View::of(&args.show, reading(args)?)?;
     let machine = Machine::read();
+    let args = &parameters::sorted(args, (!args.dry_run).then(|| ask.limits(&machine)))?;
     let planned = plan::plan(args, &ask, &machine)?;
     check_devices(&planned.plans)?;
     if args.dry_run {
-        crate::commands::print(&take::describe(&planned.plans, ask.budget))?;
+        crate::commands::show(&take::describe(&planned.plans, ask.budget))?;
         return Ok(ExitCode::SUCCESS);
     }
     let keep = |name: &String| kept::keep(name, &args.places.store, &planned);
@@ -117,8 +159,13 @@ fn go(args: &Measure, is_timed: bool, past: Option<Past>) -> Result<ExitCode, Pr
     };
     let (code, records) = take.run()?;
     // What a run has failed by is nothing to compare with from now on.
-    if let (Some(name), Some(keeping), Some(records), 0 | 4) = (&args.save, keeping, records, code) {
-        keeping.save(name, &machine, &records)?;
+    if let (Some(name), Some(keeping)) = (&args.save, keeping) {
+        match (code, records) {
+            (0 | 4, Some(records)) => keeping.save(name, &machine, &records)?,
+            (3, _) => keeping.leave(name, "the run failed by what it was to be compared with"),
+            (_, Some(_)) => keeping.leave(name, "nothing was decided"),
+            (_, None) => keeping.leave(name, "not every row was measured"),
+        }
     }
     Ok(ExitCode::from(code))
 }
@@ -175,4 +222,28 @@ fn targets(args: &Measure) -> Result<Vec<Target>, Problem> {
         return Err(Problem::nothing(format!("the suite `{name}` has no targets"), hint));
     }
     Ok(targets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_goes_on_on_its_own_card() {
+        let told = [
+            ("add/f32/rows=1,cols=8/device=cuda:0", "a card, GPU-4f2c, CUDA 13.0"),
+            ("add/f32/rows=2,cols=8/device=cuda:0", "a card, GPU-4f2c, CUDA 13.0"),
+            ("add/f32/rows=1,cols=8/device=cuda:1", "a card, GPU-77aa, CUDA 13.0"),
+        ];
+        let now = |cards: [Option<&'static str>; 2]| {
+            another_card(told.into_iter(), |device| {
+                let Device::Cuda(number) = device else { return None };
+                cards[number as usize].map(str::to_owned)
+            })
+        };
+        assert_eq!(now([Some("GPU-4f2c"), Some("GPU-77aa")]), None);
+        assert_eq!(now([Some("GPU-77aa"), Some("GPU-77aa")]), Some(told[0].1));
+        assert_eq!(now([Some("GPU-4f2c"), None]), Some(told[2].1));
+        assert_eq!(another_card(std::iter::empty(), |_| None), None, "of a run on the CPU nothing is asked");
+    }
 }

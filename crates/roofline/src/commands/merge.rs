@@ -15,7 +15,7 @@ pub fn run(args: &Merge) -> Result<ExitCode, Problem> {
         damaged.iter().for_each(|damaged| tell(&format!("warning: {}: {damaged}", path.display())));
         let (runs, records) = (counted(merged.runs, "run"), counted(merged.records, "record"));
         let known = merged.known;
-        super::print(&format!(
+        super::show(&format!(
             "{}: {runs} and {records} added, {known} in the store already\n",
             path.display()
         ))?;

@@ -1,7 +1,7 @@
 //! `roofline init` and `roofline new`: files to begin with. What is there is never written over.
 
 use crate::args::{Language, New, NewKind};
-use crate::error::Problem;
+use crate::error::{Problem, tell};
 use roofline_core::names::{is_kebab, is_written};
 use roofline_core::ops;
 use std::fs;
@@ -20,14 +20,27 @@ const OPERATION: [&str; 2] =
 /// The header of kernels in C: the same file for all of a folder, left where it is there.
 const HEADER: &str = "roofline.h";
 
+/// What is made and not written: the store, and what a compiler leaves.
+const IGNORE: &str = ".gitignore";
+const IGNORED: &str = "/.roofline/\n*.so\n";
+
 pub fn init() -> Result<ExitCode, Problem> {
     let header = roofline_runner::library::HEADER;
-    write(&[("roofline.toml", SETTINGS), ("kernels.c", KERNELS), (HEADER, header)])?;
-    super::print(
+    let mut files = vec![("roofline.toml", SETTINGS), ("kernels.c", KERNELS), (HEADER, header)];
+    // One that is there is its owner's.
+    let ignores = fs::read_to_string(IGNORE).ok();
+    if ignores.is_none() {
+        files.push((IGNORE, IGNORED));
+    }
+    write(&files)?;
+    if ignores.is_some_and(|text| !text.contains(".roofline")) {
+        tell("`.gitignore` is there already: add `/.roofline/`, where the store lies, and `*.so`");
+    }
+    super::show(
         "written: roofline.toml, kernels.c with a right kernel and a wrong one, and roofline.h for it. Next:\n\
          \x20 cc -O3 -Wall -shared -fPIC -o kernels.so kernels.c -lm\n\
          \x20 roofline check softmax/f32/rows=64,cols=1000 --lib ./kernels.so           # ends with 4: kernels/naive is wrong\n\
-         \x20 roofline run softmax/f32/rows=64,cols=1000 --lib ./kernels.so -i kernels/plain,cpu/*\n\
+         \x20 roofline run softmax/f32/rows=64,cols=1000 --lib ./kernels.so -i 'kernels/plain,cpu/*'\n\
          \x20 roofline ab HEAD . softmax/f32/rows=64,cols=1000 -i plain                 # after a commit and a change\n",
     )?;
     Ok(ExitCode::SUCCESS)
@@ -64,7 +77,7 @@ pub fn run(args: &New) -> Result<ExitCode, Problem> {
         NewKind::Suite => {
             let file = format!("suites/{name}.toml");
             write(&[(&file, &text(SUITE, &file))])?;
-            super::print(&format!("written: {file}. Next:\n  roofline run --suite {name} --quick\n"))?;
+            super::show(&format!("written: {file}. Next:\n  roofline run --suite {name} --quick\n"))?;
             return Ok(ExitCode::SUCCESS);
         }
         NewKind::Kernel => (KERNEL[index], "add/f32/rows=64,cols=1000".to_owned()),
@@ -83,7 +96,7 @@ pub fn run(args: &New) -> Result<ExitCode, Problem> {
     };
     let option =
         if args.language == Language::C { format!("--lib ./{stem}.so") } else { format!("--python {file}") };
-    super::print(&format!("written: {file}. Next:\n{first}  roofline check {case} {option}\n"))?;
+    super::show(&format!("written: {file}. Next:\n{first}  roofline check {case} {option}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -56,15 +56,14 @@ pub fn bring(places: &Places, specs: &[RunnerSpec], limits: Option<Limits>) -> R
 
 /// The same for commands that need no other runner.
 pub fn bring_named(places: &Places, limits: Option<Limits>) -> Result<(), Problem> {
-    if places.python.is_empty() && places.lib.is_empty() && places.cuda.is_empty() && places.runner.is_empty()
-    {
+    if !places.names_anybody() {
         return Ok(());
     }
     bring(places, &places::runners(places)?, limits)
 }
 
 /// Asks a runner, or says what to do about it.
-fn asked(spec: &RunnerSpec, places: &Places, limits: Limits) -> Result<Hello, Problem> {
+pub fn asked(spec: &RunnerSpec, places: &Places, limits: Limits) -> Result<Hello, Problem> {
     let mut cache = OfferCache::read(&places::offers_file(places));
     learn(spec, &mut cache, &places::offers_file(places), limits)
         .map_err(|why| Problem::nothing(format!("runner `{}`: {why}", spec.name), spec.hint.clone()))

@@ -43,7 +43,7 @@ pub fn run(args: &Runners) -> Result<ExitCode, Problem> {
             }
         }
     }
-    super::print(&text)?;
+    super::show(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 

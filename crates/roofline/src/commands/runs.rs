@@ -23,7 +23,7 @@ pub fn run(args: &Runs) -> Result<ExitCode, Problem> {
         return Err(no_run());
     }
     let latest = &runs.found[runs.found.len().saturating_sub(args.last)..];
-    super::print(&roofline_report::runs(latest, &counts))?;
+    super::show(&roofline_report::runs(latest, &counts))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -49,7 +49,7 @@ fn prune(args: &Prune) -> Result<ExitCode, Problem> {
     }
     if args.dry_run {
         let counts = Store::open_read_only(&args.store)?.counts()?;
-        super::print(&roofline_report::runs(&runs, &counts))?;
+        super::show(&roofline_report::runs(&runs, &counts))?;
         tell(&format!("{} would be removed", counted(runs.len(), "run")));
         return Ok(ExitCode::SUCCESS);
     }
@@ -58,7 +58,7 @@ fn prune(args: &Prune) -> Result<ExitCode, Problem> {
 
 /// Removes runs, once none is being measured that could be one of them.
 fn forget(runs: &[Run], path: &Path) -> Result<ExitCode, Problem> {
-    let _lock = roofline_run::lock(Device::Cpu, None)?;
+    let _lock = roofline_run::lock(Device::Cpu, None, None)?;
     let size = || std::fs::metadata(path).map_or(0, |file| file.len());
     let before = size();
     let store = Store::open(path)?;

@@ -30,16 +30,19 @@ impl View {
         reading.map_or_else(|| format().map(View::Format), |reading| Ok(View::Reading(reading)))
     }
 
-    /// Prints the records of a run, with what was judged of them.
+    /// Prints the records of a run, with what was judged of them, and what was said before it began.
     pub fn print(
         &self,
         run: &Run,
         records: &[Record],
         show: &Show,
         judged: &Judgement,
+        notices: &[String],
     ) -> Result<(), Problem> {
-        let Judgement { targets, findings } = judged;
-        let report = Report { run: Some(run), records, sort: show.sort, targets, findings, all: show.all };
+        let Judgement { targets, findings, notices: more } = judged;
+        let notices = &[notices, more].concat();
+        let (run, sort, all) = (Some(run), show.sort, show.all);
+        let report = Report { run, records, sort, targets, findings, notices, all };
         let style = super::style();
         super::print(&match self {
             View::Format(format) => (format.write)(&report, style),
@@ -116,7 +119,7 @@ impl Take<'_> {
         };
         let is_complete = matches!(outcome.finish, Ok(Finish::Complete));
         let judged = ask.judge(&outcome.records, &planned.others, planned.is_whole && is_complete);
-        self.view.print(&outcome.run, &outcome.records, self.show, &judged)?;
+        self.view.print(&outcome.run, &outcome.records, self.show, &judged, &planned.notices)?;
         let code = ask.end(&outcome, &planned.others, &judged, self.go_on);
         outcome.kept?;
         let code = code.map_err(|error| Problem::own(error.to_string()))?;
@@ -129,8 +132,12 @@ pub fn policy(fail_on: Option<FailOn>) -> Result<Option<Policy>, Problem> {
     if fail_on != Some(FailOn::Policy) {
         return Ok(None);
     }
-    let project = Project::read(Path::new("."))
-        .map_err(|error| Problem::usage(error.to_string(), "see docs/format.md, roofline.toml"))?;
+    let project = Project::read(Path::new(".")).map_err(|error| {
+        Problem::usage(
+            error.to_string(),
+            "`roofline init` in an empty folder writes a roofline.toml with all that it may hold",
+        )
+    })?;
     Ok(Some(project.policy))
 }
 

@@ -42,9 +42,8 @@ fn what_differs_is_named_and_left_as_it_is() {
     run(&scene, "--baseline main").exits(0);
 }
 
-#[test]
-fn a_library_that_is_gone_is_named() {
-    let scene = scene();
+/// Builds `mine.so`, which needs `libpart.so` beside it and looks for it in a folder.
+fn build_of_two(scene: &Scene, rpath: &str) {
     let part = scene.write("part.c", "float part(float x, float y) { return x + y; }\n");
     let code = source(1).replace("x[i] + y[i]", "part(x[i], y[i])");
     let code = scene.write("mine.c", &code.replace("static int", "float part(float, float);\nstatic int"));
@@ -54,8 +53,40 @@ fn a_library_that_is_gone_is_named() {
         Outcome::of(cc.output()).exits(0);
     };
     cc(&["-o", "libpart.so", part.to_str().unwrap()]);
-    let path = format!("-Wl,-rpath,{}", scene.path("").display());
+    let path = format!("-Wl,-rpath,{rpath}");
     cc(&["-o", "mine.so", code.to_str().unwrap(), "-L.", "-lpart", &path]);
+}
+
+#[test]
+fn what_a_library_finds_beside_itself_is_kept_with_it() {
+    let scene = scene();
+    build_of_two(&scene, "$ORIGIN");
+    run(&scene, "--save main").exits(0);
+    std::fs::remove_file(scene.path("libpart.so")).unwrap();
+    build(&scene, "mine.so", 1);
+    run(&scene, "--baseline main").exits(0);
+    scene.call_with_store(&format!("ab main ./mine.so {CASE} --quick --fail-on slower=100000%")).exits(0);
+}
+
+#[test]
+fn a_name_that_is_not_given_is_told_with_what_is_still_kept_under_it() {
+    let scene = scene();
+    build(&scene, "mine.so", 1);
+    let none = run(&scene, "--save main --total-budget 1ms");
+    assert!(none.stderr.contains("baseline `main` was not kept: not every row"), "{}", none.stderr);
+    assert!(!none.stderr.contains("the older one"), "{}", none.stderr);
+    run(&scene, "--save main").exits(0);
+    build(&scene, "mine.so", 9);
+    let failed = run(&scene, "--baseline main --fail-on slower --save main").exits(3);
+    assert!(failed.stderr.contains("baseline `main` was not kept: the run failed"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("the older one of that name is there"), "{}", failed.stderr);
+    run(&scene, "--baseline main --fail-on slower").exits(3);
+}
+
+#[test]
+fn a_library_that_is_gone_is_named() {
+    let scene = scene();
+    build_of_two(&scene, &scene.path("").display().to_string());
     run(&scene, "--save main").exits(0);
     std::fs::remove_file(scene.path("libpart.so")).unwrap();
     build(&scene, "mine.so", 1);

@@ -42,11 +42,30 @@ fn a_folder_begins_with_a_right_kernel_and_a_wrong_one() {
 }
 
 #[test]
+fn what_is_made_is_kept_out_of_the_repository() {
+    let scene = Scene::new();
+    scene.call("init").exits(0);
+    scene
+        .shell("git init -q . && touch kernels.so && mkdir .roofline && touch .roofline/roofline.db")
+        .exits(0);
+    let seen = scene.shell("git status --porcelain --untracked-files=all").exits(0).stdout;
+    assert!(
+        seen.contains("kernels.c") && !seen.contains("kernels.so") && !seen.contains("roofline.db"),
+        "{seen}"
+    );
+    // One that is there is left as it is, and what is missing in it is said.
+    let scene = Scene::new();
+    scene.write(".gitignore", "*.o\n");
+    assert!(scene.call("init").exits(0).stderr.contains("add `/.roofline/`"));
+    assert_eq!(std::fs::read_to_string(scene.path(".gitignore")).unwrap(), "*.o\n");
+}
+
+#[test]
 fn what_is_begun_works_as_it_is_written() {
     let scene = Scene::new();
     for (words, implementation) in [
-        ("kernel My_sum", "my-sum/My_sum"),
-        ("kernel other-sum --language python", "other-sum/other-sum"),
+        ("kernel My_sum", "My_sum/My_sum"),
+        ("kernel other-sum --language python", "other_sum/other-sum"),
         ("operation gemv", "gemv/plain"),
     ] {
         let printed = scene.call(&format!("new {words}")).exits(0).stdout;

@@ -57,7 +57,7 @@ impl Ci {
         found.unwrap_or_else(|| panic!("the page has no {path}")).text
     }
 
-    /// The step of that name.
+    /// The step of that name in the workflow.
     fn step(&self, name: &str, select: &str) -> Outcome {
         let workflow = self.block(".github/workflows/roofline.yml");
         let mut lines = workflow.lines().skip_while(|line| line.trim() != format!("- name: {name}")).skip(1);
@@ -87,6 +87,31 @@ fn a_fresh_runner_installs_what_it_runs() {
     ci.step("path", CASE).exits(0);
     let path = std::fs::read_to_string(ci.scene.path("path")).unwrap();
     assert!(path.trim().ends_with("/tools/bin"), "{path}");
+}
+
+#[test]
+fn a_wheel_and_an_archive_are_installed_without_rust() {
+    let ci = Ci::new();
+    // What makes an environment with a pip that says what it installs.
+    let python = "#!/bin/sh\nmkdir -p $3/bin\nprintf '#!/bin/sh\\necho \"$*\" > installed.txt\\n' > $3/bin/pip\nchmod +x $3/bin/pip\n";
+    ci.scene.write("bin/python3", python);
+    ci.scene.shell("chmod +x bin/python3").exits(0);
+    let install = |file: &str, what: &str| {
+        let set = format!("{what}=$PWD/roofline-0.tar.gz");
+        let line = ci.block(file);
+        let line = line.lines().find_map(|line| line.trim().strip_prefix("run: ")).unwrap().to_owned();
+        ci.shell(CASE, &format!("{set}; {line}")).exits(0);
+    };
+    install("install-a-wheel.yml", "WHEEL");
+    let words = std::fs::read_to_string(ci.scene.path("installed.txt")).unwrap();
+    assert!(words.starts_with("install /") && words.trim().ends_with("/roofline-0.tar.gz"), "{words}");
+    // The archive has one folder, with the program at its top.
+    let pack = "mkdir roofline-0 && echo here > roofline-0/roofline && chmod +x roofline-0/roofline && tar -czf roofline-0.tar.gz roofline-0";
+    ci.scene.shell(pack).exits(0);
+    ci.scene.write("bin/curl", "#!/bin/sh\ncat \"$2\"\n");
+    ci.scene.shell("chmod +x bin/curl").exits(0);
+    install("install-an-archive.yml", "ARCHIVE");
+    ci.scene.shell("test -x tools/bin/roofline").exits(0);
 }
 
 #[test]

@@ -37,6 +37,7 @@ def far(job, is_stale=False):
         shared[2][:] = copies[2]
 
     job.elsewhere(bring, wait, fetch)
+    job.host_nanoseconds = 70_100.0
     # As on a GPU, a launch only asks for the work.
     return lambda: queue.append(lambda: array("f", map(add, *copies[:2])))
 
@@ -64,6 +65,34 @@ def near(job):
         z[:] = array("f", map(add, x, y))
 
     return launch
+"#;
+
+/// Those that say, or do not say, where their tensors may lie.
+const ALIGNED: &str = r#"
+import ctypes
+
+
+def offset(memory):
+    return ctypes.addressof(ctypes.c_char.from_buffer(memory)) % 16
+
+
+@runner.implementation("mine/usual", operation="add", dtypes=["f32"], devices=["cuda"])
+@runner.implementation("mine/claims", operation="add", dtypes=["f32"], devices=["cuda"], requires="align 1")
+def vectors(job):
+    launch = far(job)
+    output = job.buffers()[2]
+
+    def launch_on_vectors():
+        if offset(output):
+            raise RuntimeError(f"misaligned address: {offset(output)} bytes beyond a vector")
+        launch()
+
+    return launch_on_vectors
+
+
+@runner.implementation("mine/anywhere", operation="add", dtypes=["f32"], devices=["cuda"], requires="align 1")
+def anywhere(job):
+    return far(job)
 "#;
 
 /// One that leaves work on the device behind, until its process ends.
@@ -110,12 +139,36 @@ fn those_that_compute_there_take_part_and_are_judged() {
 }
 
 #[test]
+fn addresses_are_drawn_as_they_are_declared() {
+    let scene = Scene::new();
+    scene.write("mine.py", &[RUNNER, ALIGNED].concat());
+    let rows = "-i mine/usual -i mine/claims -i mine/anywhere";
+    let outcome = on_the_stand_in(&scene, &format!("check {CASE} {rows} --python mine.py --format jsonl"));
+    let outcome = outcome.exits(4);
+    for (row, status) in [("mine/usual", "ok"), ("mine/claims", "crashed"), ("mine/anywhere", "ok")] {
+        assert_eq!(outcome.row(row)["status"], status, "{}", outcome.stdout);
+    }
+    let why = outcome.row("mine/claims")["why"].as_str().unwrap().to_owned();
+    assert!(why.contains("misaligned address") && why.contains("declare `align 16`"), "{why}");
+}
+
+#[test]
 fn a_time_is_that_of_the_device() {
     let row = call(&format!("run {CASE} -i mine/far --quick --format jsonl")).exits(0).row("mine/far");
     assert_eq!(row["status"], "ok", "{row}");
     let launches = row["samples"][0][2].as_u64().unwrap();
     assert!(launches > 10, "one wait is spread over many launches: {row}");
     assert!(row["rounds"]["limit"].is_null(), "no probe of this processor bounds another device: {row}");
+}
+
+/// The stand-in has 4 GiB.
+#[test]
+fn what_a_device_has_no_room_for_is_refused() {
+    let large = "add/f32/rows=20000,cols=20000/device=cuda:0";
+    let row =
+        call(&format!("check {large} -i mine/far --memory 64GiB --format jsonl")).exits(5).row("mine/far");
+    assert_eq!(row["status"], "refused", "{row}");
+    assert_eq!(row["why"], "its tensors take 4.47 GiB; `cuda:0` has 4.00 GiB", "{row}");
 }
 
 #[test]
@@ -189,6 +242,16 @@ fn rows_are_measured_there() {
         let row = on_the_stand_in(&scene, &words).exits(0).row("mine/far");
         assert_eq!(row["status"], "ok", "{row}");
         assert!(row["samples"].as_array().is_some_and(|samples| samples.len() > 6), "{row}");
+        let notes = &row["provenance"]["notes"];
+        for (name, note) in [
+            ("host", "70.1 µs a launch"),
+            ("card clock", "1755 MHz"),
+            ("card power", "700 W"),
+            ("card held back by", "power cap"),
+            ("card memory", "9.00 MiB in use by all, at the most"),
+        ] {
+            assert_eq!(notes[name], note, "{row}");
+        }
     }
 }
 
@@ -235,4 +298,20 @@ fn without_a_device_one_line_says_why() {
         assert_eq!(told.len(), 1, "{}", outcome.stderr);
         assert!(told[0].contains("there is no device `cuda:0`: no CUDA device: "), "{}", told[0]);
     }
+}
+
+/// Far from a card as well as near one.
+#[test]
+fn a_cuda_file_is_a_side() {
+    let scene = Scene::alone();
+    let source = "//! [[kernel]]\n//! name = \"one\"\n//! operation = \"add\"\n//! dtypes = [\"f32\"]\n//! entry = \"one\"\n\
+        //! arguments = [\"x\", \"y\", \"z\", \"rows\", \"cols\"]\n//! grid = [\"rows\"]\n//! block = [\"64\"]\n\
+        extern \"C\" __global__ void one() {}\n";
+    for file in ["a.cu", "b.cu"] {
+        scene.write(file, source);
+    }
+    // With the stand-in there is a device, and no driver that would launch anything on it.
+    let sides = on_the_stand_in(&scene, &format!("ab a.cu b.cu {CASE} --quick --dry-run")).exits(0);
+    assert_eq!(sides.stdout.matches("old/one").count(), 1, "{}", sides.stdout);
+    assert!(sides.stdout.contains("new/one"), "{}", sides.stdout);
 }

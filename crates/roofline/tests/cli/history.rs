@@ -138,7 +138,9 @@ fn a_large_store_answers_at_once() {
     scene.call_with_store(&format!("run {CASE} --quick --budget 100ms -i cpu/plain")).exits(0);
     let store = Store::open(scene.store()).unwrap();
     let run = store.latest_run().unwrap().unwrap();
-    let mut pattern = store.records(&Filter::default()).unwrap().found.remove(0);
+    let mut measured = store.records(&Filter::default()).unwrap().found;
+    let by_run = measured.len();
+    let mut pattern = measured.remove(0);
     pattern.samples.truncate(20);
     let again = |number: usize| {
         let mut record = pattern.clone();
@@ -164,4 +166,16 @@ fn a_large_store_answers_at_once() {
         assert_eq!(history.lines().filter(|line| line.contains("many-")).count(), 100, "{history}");
     }
     assert!(quickest < Duration::from_secs(1), "{quickest:?}");
+    // All of it is taken once, however often it is merged.
+    let merge = || scene.call(&format!("merge {} --store all.db", scene.store().display())).exits(0).stdout;
+    let records = 100_000 + by_run;
+    assert!(merge().contains(&format!(": 101 runs and {records} records added, 0 in the store already")));
+    assert!(merge().contains(&format!(": 0 runs and 0 records added, {records} in the store already")));
+    let all = Store::open_read_only(scene.path("all.db")).unwrap();
+    let counts = all.counts().unwrap();
+    assert_eq!(counts.len(), 101);
+    for part in 0..100 {
+        let counted: u64 = counts[&format!("many-{part}")].iter().map(|(_, count)| count).sum();
+        assert_eq!(counted, 1000);
+    }
 }

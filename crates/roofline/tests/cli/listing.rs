@@ -11,6 +11,7 @@ fn operations_formats_devices_and_suites_are_listed() {
         assert!(operations.contains(name), "{name}: {operations}");
     }
     assert_eq!(scene.call("list ops").exits(0).stdout, operations);
+    assert_eq!(scene.call("list operations").exits(0).stdout, operations);
     let formats = scene.call("list formats").exits(0).stdout;
     let names: Vec<&str> = formats.lines().filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(names[..7], ["table", "json", "jsonl", "csv", "markdown", "go", "google-benchmark"]);

@@ -110,7 +110,7 @@ fn mistakes_in_a_suite_have_line_and_column() {
         (good.replace("rows", "rwos"), ["mine.toml:4:10", "no axis `rwos`", "did you mean `rows`?"]),
         (good.replace("add", "ad"), ["mine.toml:2:13", "unknown operation `ad`", "did you mean `add`?"]),
         (good.replace("f32", "f31"), ["mine.toml:3:9", "unknown dtype `f31`", "did you mean `f32`?"]),
-        (good.replace("\"f32\"", "32"), ["mine.toml:3:9", "expected a string", "docs/format.md"]),
+        (good.replace("\"f32\"", "32"), ["mine.toml:3:9", "expected a string", "roofline new suite"]),
         ("{\"not\": \"toml\"}".to_owned(), ["mine.toml:1:1", "", "not TOML"]),
         (String::new(), ["mine.toml", "selects no case", "at least one `[[cases]]`"]),
     ] {
@@ -188,4 +188,32 @@ fn check_takes_nothing_that_is_about_times() {
         scene.call(&format!("check add {option}")).complains(2, &[name]);
     }
     scene.call("explain add/f32/rows=1,cols=1@cpu/plain --lib x.so").complains(2, &["--lib"]);
+    scene.call("check add --sort median").complains(2, &["`--sort median`", "hint: "]);
+}
+
+#[test]
+fn a_list_takes_nothing_that_would_not_narrow_it() {
+    let scene = Scene::new();
+    for (list, option) in [
+        ("ops", "--dtype f32"),
+        ("ops", "--suite quick"),
+        ("implementations", "--threads 2"),
+        ("implementations", "--axis rows=1"),
+        ("suites", "--suite quick"),
+        ("groups", "--group softmax"),
+        ("sizes", "--device cpu"),
+        ("devices", "--device cpu"),
+        ("formats", "--cache cold"),
+        ("formats", "--param eps=1"),
+        ("suites", "--size 1MiB"),
+    ] {
+        let name = option.split(' ').next().unwrap_or_default();
+        let why = format!("`{name}` selects nothing here");
+        scene.call(&format!("list {list} {option}")).complains(2, &[&why, "hint: "]);
+    }
+    let typed = scene.call("list implementations matmul --dtype f64").exits(0).stdout;
+    let all = scene.call("list implementations matmul").exits(0).stdout;
+    assert!(typed.lines().all(|line| line.contains("f64") || line.contains("not asked")), "{typed}");
+    assert!(typed.contains("cpu/") && typed.lines().count() < all.lines().count(), "{typed}");
+    scene.call("list implementations --dtype f31").complains(2, &["unknown dtype `f31`", "`f32`"]);
 }

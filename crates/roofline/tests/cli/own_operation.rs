@@ -133,7 +133,7 @@ fn a_declaration_that_cannot_be_meant_is_told_before_anything_runs() {
         ("\"dot(cols)\"", "\"calibrated\"", "`evaluate` is NULL"),
         (".reference = reference", ".legal = \"\"", "`reference` is NULL"),
         (".name = \"gemv\"", ".name = \"matmul\"", "there is one of the name `matmul` already"),
-        (".name = \"gemv\"", ".name = NULL", "a name is lowercase"),
+        (".name = \"gemv\"", ".name = NULL", "a name is letters"),
         ("return operations;", "return NULL;", "its table of operations is broken"),
         ("\"rows\"", "\"cols\"", "`cols` is independent only as"),
     ] {
@@ -159,7 +159,7 @@ fn hostile_declarations_are_bytes_like_any_others() {
         (r#"{"name":"x"}"#, "missing field"),
         (r#"["x","","a[n] -> y[n]","exact"]"#, "a list where an object belongs"),
         (r#"{"name":"x","signature":"a[n] -> y[n]","bound":7}"#, "invalid type"),
-        (r#"{"name":"../x","signature":"a[n] -> y[n]","bound":"exact"}"#, "a name is lowercase"),
+        (r#"{"name":"../x","signature":"a[n] -> y[n]","bound":"exact"}"#, "a name is letters"),
         (&huge, "is the limit"),
         (&many, "100 operations; 64 is the limit"),
         (r#"{"name":"x","signature":"a[n * n * n * n] -> y[n / 0]","bound":"exact"}"#, "is no size for n="),
@@ -248,6 +248,22 @@ fn a_file_with_an_operation_has_judged_rows_by_every_bound() {
         .replace("BOUND", "per-element")
         .replace("return alpha * (a @ x)", "return alpha * (a @ x), 6e-7 * alpha * (abs(a) @ abs(x))");
     assert_eq!(check_file(&scene, &python, &per_element, CASE).row("mine/right")["status"], "ok");
+}
+
+#[test]
+fn a_parameter_of_the_formula_is_of_the_case_and_another_of_the_kernel() {
+    let Some(python) = numpy() else { return };
+    let scene = Scene::new();
+    let words = "gemv/f32/rows=5,cols=40 --param alpha=2,3 --param tile=4 -i mine/right";
+    let rows = check_file(&scene, &python, &FILE.replace("BOUND", "dot(cols)"), words).exits(0).rows();
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|row| format!("{}@{}", row["case"].as_str().unwrap(), row["implementation"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        rows,
+        ["2", "3"].map(|alpha| format!("gemv/f32/rows=5,cols=40,alpha={alpha}@mine/right:tile=4"))
+    );
 }
 
 #[test]

@@ -41,10 +41,12 @@ fn every_value_is_a_row() {
         assert_eq!(row["provenance"]["notes"]["environment"], format!("TILE={value}"));
         assert_eq!(row["rounds"]["hub"], "mine/in_tiles:tile=4");
     }
-    // The store knows it by that name, and says how to see it again.
+    // The store knows it by that name, and says how to see it again: with the value that it was compared with.
     let row = format!("{CASE}@mine/in_tiles:tile=16");
     let explained = scene.call_with_store(&format!("explain {row}")).exits(0).stdout;
-    assert!(explained.contains("--sweep tile=16"), "{explained}");
+    assert!(explained.contains("--sweep tile=16,4 --against mine/in_tiles:tile=4"), "{explained}");
+    let again = swept.row("mine/in_tiles:tile=16")["reproduce"].as_str().unwrap().to_owned();
+    scene.shell(&again).exits(0);
     scene.call_with_store(&format!("history {row}")).exits(0);
     // One value alone may be wrong, and the command that shows it again has it alone.
     let mixed = run("--sweep tile=3,4 --format jsonl -i mine/*").exits(4);
@@ -58,6 +60,22 @@ fn every_value_is_a_row() {
     let replay = wrong["gate"]["replay"].as_str().unwrap();
     assert!(replay.contains("@mine/in_tiles ") && replay.contains("--env TILE=3"), "{replay}");
     scene.shell(replay).exits(0);
+}
+
+#[test]
+fn a_parameter_that_no_operation_has_is_the_files() {
+    let scene = Scene::new();
+    scene.write("mine.py", TILED);
+    let check = |words: &str| scene.call_with_store(&format!("check {CASE} --format jsonl {words}"));
+    let rows = check("--python mine.py --param tile=4,8 -i mine/*").exits(0).rows();
+    let names: Vec<&str> = rows.iter().map(|row| row["implementation"].as_str().unwrap()).collect();
+    assert_eq!(names, ["mine/in_tiles:tile=4", "mine/in_tiles:tile=8"]);
+    // For nobody it is a mistake, whose hint names the way.
+    check("--param tile=4,8")
+        .complains(2, &["no selected operation has the parameter `tile`", "--sweep tile=4,8"]);
+    check("--python mine.py --param tile=1:2").complains(2, &["`--param tile=1:2`", "hint: "]);
+    let kept = scene.call_with_store(&format!("run {CASE} --python mine.py --param tile=4 --save old"));
+    kept.complains(2, &["`--save` cannot take them", "hint: "]);
 }
 
 #[test]

@@ -96,13 +96,13 @@ fn message(page: &str) -> Vec<&str> {
 fn a_right_one_is_named_after_file_and_function() {
     let scene = Scene::new();
     scene.write("my_kernels.py", &adder("plain_map", RIGHT));
-    let row = check(&scene, "my_kernels.py", "").exits(0).row("my-kernels/plain_map");
+    let row = check(&scene, "my_kernels.py", "").exits(0).row("my_kernels/plain_map");
     assert_eq!(row["status"], "ok");
-    assert_eq!(row["provenance"]["runner"], "my-kernels");
+    assert_eq!(row["provenance"]["runner"], "my_kernels");
     assert!(row["provenance"]["runner_version"].as_str().unwrap().starts_with("sha256 "), "{row}");
     assert!(!scene.path("__pycache__").exists(), "the user's folder is not written to");
     let shown = scene.call_with_store("list implementations --python my_kernels.py").exits(0).stdout;
-    assert!(shown.contains("my-kernels/plain_map") && shown.contains("(my_kernels.py:7)"), "{shown}");
+    assert!(shown.contains("my_kernels/plain_map") && shown.contains("(my_kernels.py:7)"), "{shown}");
 }
 
 #[test]

@@ -150,9 +150,35 @@ fn a_run_of_another_build_is_not_resumed() {
 fn what_cannot_be_resumed_says_why() {
     let scene = Scene::new();
     scene.call_with_store("run --resume").complains(5, &["there is no run to resume", "hint: "]);
-    scene
-        .call_with_store("run add --resume")
-        .complains(2, &["as it was begun", "hint: leave the selection out"]);
+    // A run that is resumed has its own command line: what would change nothing, or nothing be held to, is refused.
+    for words in [
+        "add",
+        "--axis rows=1",
+        "--param eps=1e-5",
+        "--device cpu",
+        "--cache cold",
+        "-i cpu/plain",
+        "--lib x.so",
+        "--against numpy",
+        "--fail-on slower",
+        "--save x",
+        "--baseline x",
+        "--targets",
+        "--quick",
+        "--budget 1s",
+        "--delta 2",
+        "--timeout 1s",
+        "--seed 1",
+        "--sandbox required",
+        "--dry-run",
+    ] {
+        let option = words.split(' ').next().unwrap_or_default();
+        let named = if option == "add" { "[SELECT]" } else { option };
+        scene
+            .call_with_store(&format!("run {words} --resume"))
+            .complains(2, &["--resume", "cannot be used with", named]);
+    }
+    scene.call_with_store("check --seed 1 --resume").complains(2, &["--resume", "cannot be used with"]);
     scene
         .call_with_store("run add/f32/rows=1,cols=9 --against numpy")
         .complains(5, &["no row of `numpy` to compare with", "hint: "]);

@@ -1,7 +1,8 @@
 //! Pages that tests follow to the letter: their blocks become files, changes of files, and commands.
 //!
 //! ```` ```c file=mine.c ```` is a file, ```` ```diff file=mine.c ```` a change of it, ```` ```sh ```` are commands,
-//! which end with 0 or with the code of ```` ```sh exit=4 ````. Other blocks are for the eye.
+//! which end with 0 or with the code of ```` ```sh exit=4 ````; those of ```` ```sh needs=torch ```` run where torch is.
+//! Other blocks are for the eye.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::collections::BTreeMap;
@@ -47,13 +48,18 @@ impl Block {
         self.language == "sh"
     }
 
-    fn is_change(&self) -> bool {
+    pub fn is_change(&self) -> bool {
         self.language == "diff"
     }
 
     /// Lines that somebody who follows the recipe writes.
     pub fn lines(&self) -> usize {
         self.text.lines().filter(|line| !self.is_change() || line.starts_with('+')).count()
+    }
+
+    /// The library without which its commands are left out.
+    pub fn needs(&self) -> Option<&str> {
+        self.attributes.get("needs").map(String::as_str)
     }
 
     /// The code with which its commands end.

@@ -193,7 +193,7 @@ fn declarations_that_cannot_be_meant_are_refused_with_the_reason() {
         Own::parse(declaration, Declarer::default(), product).unwrap_err()
     };
     let cases: [(Change, &str); 19] = [
-        (|d| d.name = "Gemv".to_owned(), "lowercase"),
+        (|d| d.name = "ge.mv".to_owned(), "a name is letters"),
         (
             |d| d.signature = "a[rows, cols] -> y[row]".to_owned(),
             "no input has the axis `row` of `y`; did you mean `rows`?",

@@ -39,7 +39,8 @@ fn breaches_are_named() {
 
 #[test]
 fn lists_are_no_objects() {
-    for line in [r#"[3,{}]"#, r#"[3,{"nanoseconds":[1,2]}]"#, r#"{"id":3,"ok":[[1.0,2.0],null,false]}"#] {
+    for line in [r#"[3,{}]"#, r#"[3,{"nanoseconds":[1,2]}]"#, r#"{"id":3,"ok":[[1.0,2.0],null,null,false]}"#]
+    {
         assert!(read::<Visited>(VISIT, line).unwrap_err().contains("a list where an object"), "{line}");
     }
     let refusal = r#"{"id":3,"error":["failed","no"]}"#;
@@ -62,8 +63,13 @@ fn times_are_times() {
     }
     assert!(visit("1e999,1").unwrap_err().contains("not an answer"));
     assert!(visit("1,36e11").is_ok());
-    for copy in [1e308, -1.0, 5e13] {
-        assert!(ok::<Visited>(VISIT, json!({"nanoseconds": [1, 2], "copy_nanoseconds": copy})).is_err());
+    for (field, times) in
+        [("copy_nanoseconds", [1e308, -1.0, 5e13]), ("host_nanoseconds", [1e308, -1.0, 1e14])]
+    {
+        for time in times {
+            let answer = json!({"nanoseconds": [1, 2], field: time});
+            assert!(ok::<Visited>(VISIT, answer).is_err(), "{field} {time}");
+        }
     }
 }
 

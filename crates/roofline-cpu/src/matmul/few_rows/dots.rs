@@ -11,16 +11,16 @@ use super::super::packing::load_end;
 use crate::Vectorize;
 use crate::lanes::Lanes;
 
-/// Columns `cols` of C from rows of A that lie interleaved in `x`.
-pub(super) struct Dots<'a, T: Factor> {
+/// Columns `cols` of C from rows of A that lie interleaved in `x`, packed as B is.
+pub(super) struct Dots<'a, T: Factor, W: Factor<Total = T::Total>> {
     pub(super) x: &'a [T::Total],
-    pub(super) b: &'a [T],
+    pub(super) b: &'a [W],
     pub(super) k: usize,
     pub(super) cols: Range<usize>,
     pub(super) c: Block<'a, T::Output>,
 }
 
-impl<T: Factor> Vectorize for Dots<'_, T> {
+impl<T: Factor, W: Factor<Total = T::Total>> Vectorize for Dots<'_, T, W> {
     type Output = ();
 
     #[inline(always)]
@@ -55,7 +55,7 @@ impl<T: Factor> Vectorize for Dots<'_, T> {
 /// Bytes that each part is asked for ahead.
 const AHEAD: usize = 1024;
 
-impl<T: Factor> Dots<'_, T> {
+impl<T: Factor, W: Factor<Total = T::Total>> Dots<'_, T, W> {
     /// `M` rows of A by `R` parts of B.
     #[inline(always)]
     fn walk<L: Lanes, const M: usize, const R: usize>(mut self, lanes: L) {
@@ -63,7 +63,7 @@ impl<T: Factor> Dots<'_, T> {
         let length = self.cols.len();
         let part = length.div_ceil(R);
         let b = &b[self.cols.start * k..self.cols.end * k];
-        let width = L::LANES * T::DEPTH;
+        let width = L::LANES * W::DEPTH;
         let whole = k / width;
         assert!(self.c.rows() == M && x.len() >= k.div_ceil(width) * M * L::LANES);
         let zero = T::Total::splat(lanes, T::Total::default());
@@ -81,7 +81,7 @@ impl<T: Factor> Dots<'_, T> {
                     // SAFETY: whole · width <= k, the length of each row.
                     let from = unsafe { rows[r].get_unchecked(step * width..(step + 1) * width) };
                     lanes.prefetch(from.as_ptr().wrapping_byte_add(AHEAD));
-                    of_b[r] = T::load(lanes, from);
+                    of_b[r] = W::load(lanes, from);
                 }
                 // SAFETY: x holds M vectors for each of these steps, as asserted.
                 let x = unsafe { x.get_unchecked(step * M * L::LANES..(step + 1) * M * L::LANES) };

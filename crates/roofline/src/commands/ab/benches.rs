@@ -57,8 +57,7 @@ pub fn build(at: &Path, more: &[String], kept: &Path) -> Result<Vec<Bench>, Prob
         benches.push(Bench { name, program: copy, folder });
     }
     if benches.is_empty() {
-        let hint =
-            "docs/bring-your-own/rust.md writes one; or name in roofline.toml what is built, by `[build]`";
+        let hint = "a bench begins with `roofline_bench::Bench::new`; or name in roofline.toml what is built, by `[build]`";
         return Err(Problem::nothing(format!("`{word}` has no bench of Roofline"), hint));
     }
     Ok(benches)
@@ -90,9 +89,10 @@ pub fn run(
     let options = options(args, ask)?;
     signals::catch_interrupts();
     let (mut codes, mut records) = (Vec::new(), Vec::new());
+    let notices = apart(&old, &new);
+    notices.iter().for_each(|notice| tell(notice));
     for bench in &new {
         let Some(older) = old.iter().find(|older| older.name == bench.name) else {
-            tell(&format!("bench `{}` is new: there is nothing to compare it with", bench.name));
             continue;
         };
         let mut command = Command::new(&bench.program);
@@ -115,13 +115,25 @@ pub fn run(
     // That a row of one bench is slower is no matter of that bench alone: all rows are held together.
     codes.retain(|code| !matches!(code, 0 | 3 | 5));
     if !records.is_empty() {
-        let others = Others { older: vec![super::OLD.to_owned()], peers: vec!["cpu".to_owned()] };
+        let others = Others { older: vec![super::OLD.to_owned()] };
         let is_whole = args.select.is_whole() && codes.is_empty();
         let judged = ask.judge(&records, &others, is_whole);
-        view.print(&begin(machine), &records, &args.show, &judged)?;
+        view.print(&begin(machine), &records, &args.show, &judged, &notices)?;
         codes.push(ask.end_complete(&records, &others, &judged));
     }
     Ok(ExitCode::from(worst(&codes).unwrap_or(5)))
+}
+
+/// The benches that one side has alone, a line each.
+fn apart(old: &[Bench], new: &[Bench]) -> Vec<String> {
+    let is_in = |benches: &[Bench], one: &Bench| benches.iter().any(|other| other.name == one.name);
+    let gone = old.iter().filter(|bench| !is_in(new, bench));
+    let gone =
+        gone.map(|bench| format!("bench `{}` is gone: the new side has none of this name", bench.name));
+    let fresh = new.iter().filter(|bench| !is_in(old, bench));
+    let fresh =
+        fresh.map(|bench| format!("bench `{}` is new: there is nothing to compare it with", bench.name));
+    gone.chain(fresh).collect()
 }
 
 /// The code that says most: mistakes and failures of our own first, then a row that failed, then one that is slower; none

@@ -96,7 +96,7 @@ impl Builder {
             let shown = path.display();
             let Some(kind) = Kind::of(&made) else {
                 let why = format!("`{line}` has not made `{shown}`, or it is nothing that can be measured");
-                let hint = "artefacts are shared libraries, Python files, folders with a runner.toml, or a roofline binary";
+                let hint = "artefacts are shared libraries, Python files, CUDA files, folders with a runner.toml, or a roofline binary";
                 return Err(Problem::usage(why, hint));
             };
             let vault = self.folder.join(word);
@@ -155,7 +155,10 @@ fn of_files(path: &Path, error: &io::Error) -> Problem {
 }
 
 fn of_project(error: ProjectError) -> Problem {
-    Problem::usage(error.to_string(), format!("docs/format.md says what a {FILE} holds"))
+    Problem::usage(
+        error.to_string(),
+        format!("`roofline init` in an empty folder writes a {FILE} with all that it may hold"),
+    )
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl Given {
             Some(Err(why)) if text == WORKING_TREE => Err(Problem::own(why)),
             _ if text != WORKING_TREE && path.exists() => {
                 let why = format!(
-                    "`{text}` is neither a shared library, a Python file nor a folder with a runner.toml"
+                    "`{text}` is neither a shared library, a Python file, a CUDA file nor a folder with a runner.toml"
                 );
                 let hint = "a library ends in `.so`; a repository is named by a revision, or by `.`";
                 Err(Problem::usage(why, hint))
@@ -91,15 +91,19 @@ pub fn make(given: &[Given; 2], builder: &Builder, args: &Ab, machine: &Machine)
 }
 
 pub fn spec(kind: Kind, path: &Path) -> Result<RunnerSpec, Problem> {
-    let hint = "`roofline run --lib`, `--python` and `--runner` take the same files";
+    let hint = "`roofline run --lib`, `--python`, `--cuda` and `--runner` take the same files";
     kept::tools()?.runner(kind, path).map_err(|why| Problem::usage(why, hint))
 }
 
 /// A file or folder that the command line names, called as `run` calls it.
 fn file(kind: Kind, path: &Path) -> Result<Side, Problem> {
     let spec = spec(kind, path)?;
-    let library = (kind == Kind::Library).then(|| roofline_runner::library::provider(path)).flatten();
-    Ok(Side { key: library.unwrap_or_else(|| spec.name.clone()), version: None, spec })
+    let named = match kind {
+        Kind::Library => roofline_runner::library::provider(path),
+        Kind::Cuda => path.file_stem().map(|stem| stem.to_string_lossy().replace('_', "-")),
+        _ => None,
+    };
+    Ok(Side { key: named.unwrap_or_else(|| spec.name.clone()), version: None, spec })
 }
 
 fn saved(name: &str, args: &Ab, machine: &Machine) -> Result<Vec<Side>, Problem> {
@@ -113,14 +117,15 @@ pub struct Pair {
     pub new: (String, Side),
 }
 
-/// The runners that belong together: by name, unless each side has one, which then go by the name of the side alone.
-pub fn pair(mut old: Vec<Side>, new: Vec<Side>) -> Result<Vec<Pair>, Problem> {
+/// The runners that belong together: by name, unless each side has one, which then go by the name of the side alone. With a line
+/// for each that one side has alone.
+pub fn pair(mut old: Vec<Side>, new: Vec<Side>) -> Result<(Vec<Pair>, Vec<String>), Problem> {
     if old.len() == 1 && new.len() == 1 {
         let alone = old.into_iter().zip(new);
         let pair = |(old, new)| Pair { old: (super::OLD.to_owned(), old), new: (super::NEW.to_owned(), new) };
-        return Ok(alone.map(pair).collect());
+        return Ok((alone.map(pair).collect(), Vec::new()));
     }
-    let mut pairs = Vec::new();
+    let (mut pairs, mut lines) = (Vec::new(), Vec::new());
     for side in new {
         match old.iter().position(|older| older.key == side.key) {
             Some(at) => {
@@ -130,12 +135,13 @@ pub fn pair(mut old: Vec<Side>, new: Vec<Side>) -> Result<Vec<Pair>, Problem> {
                     new: (called(super::NEW), side),
                 });
             }
-            None => tell(&format!("`{}` is new: there is nothing to compare it with", side.key)),
+            None => lines.push(format!("`{}` is new: there is nothing to compare it with", side.key)),
         }
     }
-    old.iter().for_each(|gone| tell(&format!("`{}` is gone: the new side has no such runner", gone.key)));
+    lines.extend(old.iter().map(|gone| format!("`{}` is gone: the new side has no such runner", gone.key)));
     if pairs.is_empty() {
+        lines.iter().for_each(|line| tell(line));
         return Err(Problem::nothing("the two sides have nothing in common", "name two of one kind"));
     }
-    Ok(pairs)
+    Ok((pairs, lines))
 }

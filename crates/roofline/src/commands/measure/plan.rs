@@ -45,7 +45,8 @@ pub fn plan(args: &Measure, ask: &Ask, machine: &Machine) -> Result<Planned, Pro
     let forms: BTreeSet<String> = cases.iter().map(Case::form).collect();
     check_named(&specs, &runners, &forms)?;
     let mut lineup = Lineup { specs, offers: runners };
-    let mut plan = lineup.plan(cases, &patterns).against(against);
+    let mut plan =
+        lineup.plan(cases, &patterns).against(against, &lineup.beside_own(against, &args.implementation));
     if plan.rows() == 0 {
         return Err(nothing_selected(args, &forms, &lineup.offers));
     }
@@ -62,18 +63,21 @@ pub fn plan(args: &Measure, ask: &Ask, machine: &Machine) -> Result<Planned, Pro
         kept::check_name(name, &lineup)?;
     }
     let is_whole = args.select.is_whole() && ask.targets.is_empty() && left_out + slow == 0;
-    let mut others = Others::default();
+    let (mut others, mut notices) = (Others::default(), Vec::new());
     let plans = match &args.baseline {
         Some(name) => {
             let pairs = kept::join(name, &args.places.store, machine, &mut lineup, &plan, limits)?;
             others.older = pairs.iter().map(|(old, _)| old.clone()).collect();
+            let cases: Vec<Case> = plan.cases.iter().map(|planned| planned.case.clone()).collect();
+            notices = lineup.apart(&cases, &pairs, &args.implementation);
+            notices.iter().for_each(|notice| tell(notice));
             lineup.beside(&plan, &pairs)
         }
         None => in_turns(&plan, &turns),
     };
     match &args.baseline {
         Some(name) if plans.is_empty() => Err(kept::nothing_selected(name, &args.places.store)),
-        _ => Ok(Planned { lineup, plans, others, is_whole }),
+        _ => Ok(Planned { lineup, plans, others, notices, is_whole }),
     }
 }
 
