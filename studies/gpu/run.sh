@@ -114,7 +114,8 @@ roofs() {
     judge roofs "$out/roofs.txt"
 }
 against-torch() {
-    rows against-torch run --suite quick --device cuda --runner cuda --runner torch -i 'cuda/*' -i 'torch/*' --against torch/eager --quick --total-budget 6m
+    rows against-torch run add softmax rms-norm layer-norm gelu silu --axis rows=16384 --axis cols=1024 --dtype f32 --dtype bf16 \
+        --device cuda --runner cuda --runner torch -i 'cuda/*' -i torch/eager --against torch/eager --quick --total-budget 6m
     judge pace "$out/against-torch.txt" "$took"
     judge honest "$out/against-torch.txt"
 }

@@ -94,6 +94,9 @@ pub fn conduct(
     }
 }
 
+/// Processes at a device are started so many sets before their own.
+const AHEAD: usize = 3;
+
 /// A run under way.
 struct Run<'a> {
     stage: Stage<'a>,
@@ -136,6 +139,8 @@ impl Run<'_> {
             }
             self.stage.clear_all();
             self.stage.seat_all(contests.iter().flat_map(Contest::seats));
+            let to_come = FEWEST_SETS.saturating_sub(set as usize + 1).clamp(1, AHEAD);
+            self.stage.start_ahead(contests.iter().flat_map(Contest::seats), to_come);
             for contest in &mut contests {
                 self.begin(Step::Set(set), &contest.planned.case)?;
                 if !self.is_out_of_time() {
@@ -203,7 +208,11 @@ impl Run<'_> {
         }
         if lanes.iter().any(Lane::is_live) {
             let stage = &mut self.stage;
-            stage.seat_all(lanes.iter().filter(|lane| lane.is_live()).map(|lane| &lane.seat));
+            let seats = || lanes.iter().filter(|lane| lane.is_live()).map(|lane| &lane.seat);
+            stage.seat_all(seats());
+            if stage.options.budget.is_some() {
+                stage.start_ahead(seats(), AHEAD);
+            }
             gate::pass(stage, &planned.case, &mut lanes, &|_| true)?;
             let mut instance = proof::instance(stage, &planned.case, &lanes)?;
             proof::prove_all(stage, &mut lanes, &mut instance, |_| true)?;

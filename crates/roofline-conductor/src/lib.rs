@@ -24,6 +24,7 @@ pub mod machine;
 mod marks;
 mod memo;
 pub mod offers;
+mod order;
 mod pilot;
 pub mod plan;
 mod proof;

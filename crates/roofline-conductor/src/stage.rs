@@ -20,7 +20,7 @@ use roofline_core::record::Status;
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
@@ -108,6 +108,8 @@ pub struct Stage<'a> {
     pub draws: Draws,
     keeper: Keeper,
     sessions: BTreeMap<Seat, Session>,
+    /// Processes that were started for sets to come: each seat's, the next one first.
+    ahead: BTreeMap<Seat, VecDeque<Session>>,
     /// Processes that own the tensors of devices.
     owners: BTreeMap<Device, Owner>,
     /// Who was last asked to use a device, and those who have left something running there when another's turn came.
@@ -124,6 +126,7 @@ impl<'a> Stage<'a> {
             draws: Draws::new(options.seed, 1),
             keeper,
             sessions: BTreeMap::new(),
+            ahead: BTreeMap::new(),
             owners: BTreeMap::new(),
             at_the_device: None,
             left_running: BTreeSet::new(),
@@ -248,12 +251,39 @@ impl<'a> Stage<'a> {
         }
     }
 
+    /// Has processes of seats at a device load what they need for up to `sets` sets to come, as long as half of the cores
+    /// stay free: nobody waits for them then. They are asked nothing before it is their turn, and hold nothing of a device.
+    pub fn start_ahead<'s>(&mut self, seats: impl IntoIterator<Item = &'s Seat>, sets: usize) {
+        let seats: BTreeSet<&Seat> =
+            seats.into_iter().filter(|seat| !device::of(seat.device).works_in_process).collect();
+        let room = available_cores().len() / 2;
+        let sets = sets.min((room / seats.len().max(1)).max(1));
+        for seat in seats {
+            for _ in self.ahead.get(seat).map_or(0, VecDeque::len)..sets {
+                let Ok((process, _)) = self.start(seat) else { break };
+                self.ahead.entry(seat.clone()).or_default().push_back(process);
+            }
+        }
+    }
+
+    /// A process of a seat, which loads what it needs: one that was started ahead, or a new one.
     fn spawn(&mut self, seat: &Seat) -> Result<(Session, &'a RunnerSpec), Stop> {
-        let options = self.options;
-        let spec =
-            options.runners.iter().find(|spec| spec.name == seat.runner).ok_or_else(|| {
-                Failure::new(Status::Refused, format!("there is no runner `{}`", seat.runner))
-            })?;
+        match self.ahead.get_mut(seat).and_then(VecDeque::pop_front) {
+            Some(process) => Ok((process, self.spec(seat)?)),
+            None => self.start(seat),
+        }
+    }
+
+    fn spec(&self, seat: &Seat) -> Result<&'a RunnerSpec, Failure> {
+        self.options
+            .runners
+            .iter()
+            .find(|spec| spec.name == seat.runner)
+            .ok_or_else(|| Failure::new(Status::Refused, format!("there is no runner `{}`", seat.runner)))
+    }
+
+    fn start(&mut self, seat: &Seat) -> Result<(Session, &'a RunnerSpec), Stop> {
+        let (options, spec) = (self.options, self.spec(seat)?);
         let cores = seat.cores().ok_or_else(|| {
             let why = format!("{} threads on {} cores", seat.threads, available_cores().len());
             Failure::new(Status::Refused, why)
@@ -344,7 +374,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Ends every process.
+    /// Ends every process that has a seat.
     pub fn clear_all(&mut self) {
         let mut sessions: Vec<Session> = std::mem::take(&mut self.sessions).into_values().collect();
         let told: Vec<bool> = sessions.iter_mut().map(Session::bye).collect();
@@ -364,6 +394,10 @@ impl Drop for Stage<'_> {
         // Whoever was interrupted does not wait for goodbyes: the keeper ends all that is left.
         if !signals::interrupted() {
             self.clear_all();
+            // Who was never asked anything still loads, and would hear a goodbye late.
+            for mut process in std::mem::take(&mut self.ahead).into_values().flatten() {
+                process.end(&mut self.keeper, false);
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::lane::Lane;
 use crate::shape::Shape;
 use crate::stage::{Options, Stage};
 use crate::watch::{self, Verdict};
-use crate::{memo, timing};
+use crate::{memo, order, timing};
 use roofline_core::case::Cache;
 use roofline_core::decision;
 use roofline_core::record::{Before, Ended, Grade, Sample, Status};
@@ -203,6 +203,11 @@ impl Contest<'_> {
         let case = &self.planned.case;
         let bytes = (case.operation.tensors)(case).iter().map(|tensor| tensor.bytes()).sum();
         let habits = lane.habits;
+        if let Err(why) = order::hold(&lane.samples)
+            && on(Check::WatchedBatch)
+        {
+            return Err(suspect(why));
+        }
         let mut held = Vec::new();
         for (shape, account) in &shapes {
             if let Err(why) = clocks::hold_growth(account, workers, bytes, shape.batch)
