@@ -92,7 +92,7 @@ fn always() -> bool {
 }
 
 /// All probes: traffic, then compute from the plainest unit up.
-pub const PROBES: &[Probe] = &[
+pub static PROBES: &[Probe] = &[
     traffic("traffic-1", "reads and writes the bytes, one stream a thread", way(1, false)),
     traffic("traffic-alone", "one stream, on one thread", ALONE),
     traffic("traffic-system", "the system's own copy, on one thread", Way { by_system: true, ..ALONE }),
