@@ -19,7 +19,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 /// What a round depends on: operations, kernels and the gate.
-const JUDGED: &[&str] = &["crates/roofline-core", "crates/roofline-cpu", "crates/roofline-conductor"];
+const JUDGED: &[&str] =
+    &["crates/roofline-core", "crates/roofline-lanes", "crates/roofline-cpu", "crates/roofline-conductor"];
 
 /// What is asked for on the command line.
 #[derive(Clone, Debug, PartialEq, clap::Args)]

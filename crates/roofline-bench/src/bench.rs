@@ -86,8 +86,8 @@ impl Bench {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => Mistake::own(format!("keeper: {error}")).report(),
             },
-            // The house's own runner has the probes of every limit.
-            ["runner", "cpu"] => roofline_runner::cpu::serve(),
+            // Whose kernels of the house are not asked for has the probes of every limit all the same.
+            ["runner", HOUSE] => roofline_runner::limit::serve(),
             ["runner", name] => roofline_runner::serve(self.host(name)),
             ["reference"] => reference::serve(&self.operations),
             _ => {
@@ -159,5 +159,7 @@ impl Bench {
     }
 }
 
+/// The house, as a runner and as a provider.
+pub(crate) const HOUSE: &str = "cpu";
 /// Names of runners and providers that have a meaning of their own.
-pub(crate) const RESERVED: [&str; 2] = ["cpu", "limit"];
+pub(crate) const RESERVED: [&str; 2] = [HOUSE, "limit"];

@@ -45,6 +45,7 @@
 mod baseline;
 mod bench;
 mod host;
+mod house;
 mod implementation;
 mod mistake;
 mod operation;

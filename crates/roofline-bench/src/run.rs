@@ -3,6 +3,7 @@
 use crate::baseline::{self, Home};
 use crate::bench::Checked;
 use crate::host::bare;
+use crate::house;
 use crate::mistake::Mistake;
 use crate::options::{Options, When};
 use crate::reference::{self, Way};
@@ -21,7 +22,6 @@ use roofline_report::{Format, Report};
 use roofline_run::terminal::{print, style, tell};
 use roofline_run::{Ask, Lineup, Others, Outcome, Planned, Request, Unbegun};
 use roofline_runner::Runner;
-use roofline_runner::cpu::CpuRunner;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -110,19 +110,19 @@ fn list(bench: &Checked, plans: &[Plan]) -> String {
     text
 }
 
-/// Who takes part: this binary, the house for probes and peers, and perhaps an older binary.
+/// Who takes part: this binary, the house, and perhaps an older binary.
 fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mistake> {
     // It is this binary, so it need not be started to be asked.
     let own = RunnerOffers::new(&bench.provider, bench.host.hello());
-    let house = RunnerOffers::new("cpu", CpuRunner.hello());
-    let mut specs = vec![spec(&home.program, &bench.provider), RunnerSpec::built_in(&home.program)];
+    let limits = Limits { patience: options.timeout, memory: 8 << 30 };
+    let (house, probes) = house::join(&home.program, options.against.as_deref(), limits)?;
+    let mut specs = vec![spec(&home.program, &bench.provider), house];
     let mut offers = vec![own];
     if let Some(name) = options.baseline.as_deref().filter(|_| !options.list) {
         baseline::check_name(name, &bench.provider)?;
         let older =
             options.beside.clone().map_or_else(|| home.baseline(name, &Machine::read().fingerprint()), Ok)?;
         let spec = spec(&older, name);
-        let limits = Limits { patience: options.timeout, memory: 8 << 30 };
         let hello = offers::ask(&home.program, &spec, limits).map_err(|why| {
             let hint = format!("`--save-baseline {name}` keeps the binary of today under that name");
             Mistake::usage(format!("baseline `{name}`: {why}"), hint)
@@ -130,7 +130,7 @@ fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mi
         offers.push(RunnerOffers::new(name, hello));
         specs.push(spec);
     }
-    offers.push(house);
+    offers.push(probes);
     Ok(Lineup { specs, offers })
 }
 

@@ -122,6 +122,12 @@ impl Example {
         // The versions that the tests were built with, so that nothing is fetched.
         files.insert("Cargo.lock".to_owned(), fs::read(root.join("Cargo.lock")).expect("Cargo.lock"));
         let target = place.parent().and_then(Path::parent).expect("the target folder").to_owned();
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--offline", "-p", "roofline"])
+            .env("CARGO_TARGET_DIR", &target)
+            .current_dir(root)
+            .status();
+        assert!(built.is_ok_and(|status| status.success()), "roofline can be built");
         Example { page, folder, target, files, _lock: lock }
     }
 
@@ -156,7 +162,10 @@ impl Example {
 
     /// What a command says in the environment of these tests.
     fn say(&self, words: &str, mut command: Command) -> Said {
+        let path =
+            format!("{}:{}", self.target.join("debug").display(), std::env::var("PATH").unwrap_or_default());
         command
+            .env("PATH", path)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("ROOFLINE_LOCK", "roofline-bench-page")
             .env_remove("RUSTFLAGS");
@@ -181,13 +190,6 @@ impl Example {
 
     /// `roofline ab` on revisions of the crate, by the program that stands beside these tests.
     fn revisions(&self) {
-        let house = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--quiet", "--offline", "-p", "roofline"])
-            .env("CARGO_TARGET_DIR", &self.target)
-            .current_dir(house)
-            .status();
-        assert!(built.is_ok_and(|status| status.success()), "roofline can be built");
         let mut files = self.files.clone();
         let words = "[build]\ncargo = [\"--offline\", \"--quiet\", \"--profile\", \"dev\", \"--bench\", \"kernels\"]\n";
         files.insert("roofline.toml".to_owned(), words.into());
@@ -211,10 +213,8 @@ impl Example {
 
     /// A line of shell in the crate, with the program of the tests in the path.
     fn shell(&self, line: &str) -> Said {
-        let path =
-            format!("{}:{}", self.target.join("debug").display(), std::env::var("PATH").unwrap_or_default());
         let mut shell = Command::new("bash");
-        shell.args(["-c", line]).current_dir(&self.folder).env("PATH", path).env("CARGO", env!("CARGO"));
+        shell.args(["-c", line]).current_dir(&self.folder).env("CARGO", env!("CARGO"));
         self.say(line, shell)
     }
 

@@ -5,10 +5,10 @@
 //! strip as they lie in memory, a vector of columns at a time, and keeps what it knows of each column in a row of f32.
 //! An operation says what it does with a strip ([`Columns`]) in passes ([`fold`], [`write`]); loops and threads are here.
 
+use crate::Pieces;
 use crate::catalog::{Implementation, Kernel};
 use crate::lanes::{Lanes, MAX_LANES};
 use crate::math::exp;
-use crate::pool::Pieces;
 use crate::reduce::Line;
 use crate::rowwise::{PIECE, at};
 use crate::scalar::InLanes;

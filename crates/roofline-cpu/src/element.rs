@@ -111,7 +111,7 @@ impl Element for f16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::{Isa, Vectorize};
+    use crate::{Isa, Vectorize};
 
     /// Every element of `x` to f32 lanes and back.
     struct RoundTrip<'a, T> {

@@ -66,7 +66,7 @@ impl Channel {
     }
 
     /// The same with lines of other lengths.
-    pub(crate) fn with_longest(self, longest: usize) -> Channel {
+    pub fn with_longest(self, longest: usize) -> Channel {
         Channel { longest, ..self }
     }
 
@@ -111,7 +111,7 @@ impl Channel {
     }
 
     /// Sends a line with descriptors, over a socket.
-    pub(crate) fn send_with(&mut self, bytes: &[u8], files: &[BorrowedFd]) -> io::Result<()> {
+    pub fn send_with(&mut self, bytes: &[u8], files: &[BorrowedFd]) -> io::Result<()> {
         let Way::Socket(socket) = &self.way else { return self.send(bytes) };
         if files.is_empty() {
             return self.send(bytes);

@@ -2,14 +2,13 @@
 
 use crate::job::Job;
 use crate::kernel::{Ready, Runner, failed, unsupported};
-use crate::limit;
+use crate::limit::{self, name_of, pool};
 use crate::session::serve as host;
 use crate::sys::tensor::Element;
 use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, Role, VERSION, cpu};
+use roofline_core::protocol::{Hello, Offer, Refusal, Role};
 use roofline_cpu::catalog::{self, Implementation};
-use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Fp8E5m2, Isa, Pool, bf16, f16};
-use std::collections::BTreeMap;
+use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Fp8E5m2, Isa, bf16, f16};
 use std::process::ExitCode;
 
 /// Hosts the kernels until the conductor leaves.
@@ -24,15 +23,7 @@ pub struct CpuRunner;
 impl Runner for CpuRunner {
     fn hello(&self) -> Hello {
         let available = catalog::implementations().filter(|row| (row.available)());
-        Hello {
-            protocol: VERSION,
-            runner: "cpu".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            devices: cpu(),
-            offers: available.map(offer).chain(limit::offers()).collect(),
-            operations: Vec::new(),
-            notes: BTreeMap::from([("isa".to_owned(), name_of(Isa::detect()))]),
-        }
+        limit::hello(available.map(offer).collect())
     }
 
     fn prepare(&mut self, job: Job) -> Result<Ready, Refusal> {
@@ -109,15 +100,4 @@ fn give<T: Element + Datum>(
         true => args.input(name, job.input::<T>(name)?),
         false => args.output(name, job.output::<T>(name)?),
     })
-}
-
-/// One thread a core, as many as the implementation may use.
-pub(crate) fn pool(request: &Prepare, parallel: bool) -> Pool {
-    let threads = if parallel { request.threads as usize } else { 1 };
-    let cores: Vec<usize> = request.cores.iter().map(|core| *core as usize).take(threads).collect();
-    if cores.is_empty() { Pool::new(threads) } else { Pool::on_cores(&cores) }
-}
-
-pub(crate) fn name_of(isa: Isa) -> String {
-    format!("{isa:?}").to_lowercase()
 }

@@ -29,22 +29,28 @@
 //! known at run time only implements [`Runner`]. Whoever speaks the protocol by hand has
 //! [`Channel`] and [`Session`].
 //!
+//! The runners of the house stand here too, behind the feature `house`; [`limit`] measures what a machine can do at all.
+//!
 //! A runner speaks on file descriptor 3 when that is a socket, else on standard input and output,
 //! and then its tensors are files: `runner < conversation` is how to start it under a debugger.
 
 #![deny(unsafe_code)]
 
+#[cfg(feature = "house")]
 pub mod cpu;
+#[cfg(feature = "house")]
 pub mod cuda;
+#[cfg(feature = "house")]
 pub mod device;
+#[cfg(feature = "house")]
 pub mod library;
+pub mod limit;
 
 mod channel;
 mod clock;
 mod in_turn;
 mod job;
 mod kernel;
-mod limit;
 mod restore;
 mod session;
 mod table;
@@ -57,8 +63,8 @@ pub use job::Job;
 pub use kernel::{Kernel, Ready, Runner, Samples, Visit, failed, out_of_memory, unsupported};
 pub use roofline_core::dtype::Dtype;
 pub use roofline_core::protocol::{self, Hello, Offer, Prepare, Prepared, Refusal, RefusalKind};
-pub use roofline_cpu::Fp8E4m3;
-pub use session::{Answered, Session, serve};
+pub use roofline_lanes::Fp8E4m3;
+pub use session::{Answered, Session, refuse, serve};
 pub use sys::heap::Counting;
 pub use sys::tensor::{Element, Input, Output};
 pub use table::{Entry, Table};

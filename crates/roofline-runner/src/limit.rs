@@ -4,22 +4,55 @@
 //! probe sees the tensors of the case as bytes, a compute probe the amount of its work. What they
 //! write is not the result of the operation, and they are not judged by it.
 
-use crate::cpu::{name_of, pool};
 use crate::job::Job;
-use crate::kernel::{Ready, failed, unsupported};
+use crate::kernel::{Ready, Runner, failed, unsupported};
+use crate::session::serve as host;
 use roofline_core::case::Case;
 use roofline_core::operation::Operation;
 use roofline_core::ops::operations;
-use roofline_core::protocol::{Offer, Refusal};
-use roofline_cpu::probe::{self, Amount, Entry, PROBES, Probe, Way};
-use roofline_cpu::{Cpu, Isa, Pool};
+use roofline_core::protocol::{Hello, Offer, Prepare, Refusal, VERSION, cpu};
+use roofline_lanes::probe::{self, Amount, Entry, PROBES, Probe, Way};
+use roofline_lanes::{Cpu, Isa, Pool};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// What the names of probes begin with.
 pub(crate) const PROVIDER: &str = "limit/";
 
+/// Hosts the probes alone, for benches outside.
+pub fn serve() -> ExitCode {
+    host(LimitRunner)
+}
+
+/// Offers every probe; where there are kernels of the house, their runner does.
+pub struct LimitRunner;
+
+impl Runner for LimitRunner {
+    fn hello(&self) -> Hello {
+        hello(Vec::new())
+    }
+
+    fn prepare(&mut self, job: Job) -> Result<Ready, Refusal> {
+        prepare(job)
+    }
+}
+
+/// What the runner `cpu` says of itself: these offers, and the probes.
+pub(crate) fn hello(kernels: Vec<Offer>) -> Hello {
+    Hello {
+        protocol: VERSION,
+        runner: "cpu".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        devices: cpu(),
+        offers: kernels.into_iter().chain(offers()).collect(),
+        operations: Vec::new(),
+        notes: BTreeMap::from([("isa".to_owned(), name_of(Isa::detect()))]),
+    }
+}
+
 /// Every probe that this processor can run, for every form of every operation.
-pub(crate) fn offers() -> impl Iterator<Item = Offer> {
+fn offers() -> impl Iterator<Item = Offer> {
     let forms = operations().flat_map(|operation| operation.forms().map(move |form| (operation, form)));
     forms.flat_map(|(operation, form)| {
         let available = PROBES.iter().filter(|probe| (probe.available)());
@@ -136,4 +169,15 @@ impl Costs {
         static COSTS: OnceLock<Costs> = OnceLock::new();
         COSTS.get_or_init(|| Costs { fork_join: probe::fork_join(pool), wake_up: probe::wake_up(pool) })
     }
+}
+
+/// One thread a core, as many as the implementation may use.
+pub(crate) fn pool(request: &Prepare, parallel: bool) -> Pool {
+    let threads = if parallel { request.threads as usize } else { 1 };
+    let cores: Vec<usize> = request.cores.iter().map(|core| *core as usize).take(threads).collect();
+    if cores.is_empty() { Pool::new(threads) } else { Pool::on_cores(&cores) }
+}
+
+pub(crate) fn name_of(isa: Isa) -> String {
+    format!("{isa:?}").to_lowercase()
 }

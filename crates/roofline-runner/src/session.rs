@@ -34,7 +34,7 @@ pub fn serve(runner: impl Runner) -> ExitCode {
 }
 
 /// Answers every question by the same refusal: for a runner that cannot be, and says why.
-pub(crate) fn refuse(refusal: Refusal) -> ExitCode {
+pub fn refuse(refusal: Refusal) -> ExitCode {
     let told = Channel::open().map_err(Broken::from).and_then(|mut channel| {
         while let Some(message) = channel.receive()? {
             let Ok(Question { id, ask }) = serde_json::from_slice(&message.line) else { break };

@@ -3,6 +3,7 @@
 
 pub(crate) mod float_mode;
 pub mod heap;
+#[cfg(feature = "house")]
 pub(crate) mod library;
 pub(crate) mod mapping;
 pub(crate) mod tensor;

@@ -115,6 +115,7 @@ fn build(tree: &Path, target: &Path) -> PathBuf {
     // What the blocks say is under test, not how fast it is: build as quickly as can be.
     cargo
         .args(["--config", "profile.dev.package.roofline-cpu.opt-level=0"])
+        .args(["--config", "profile.dev.package.roofline-lanes.opt-level=0"])
         .env("CARGO_TARGET_DIR", target)
         .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
         .env("CARGO_PROFILE_DEV_DEBUG", "0");

@@ -5,7 +5,7 @@ use super::tree::{Tree, is_fixture};
 use std::path::Path;
 
 /// Crates that may hold unsafe code: kernels anywhere, these two in their `sys` modules.
-const KERNEL_CRATES: &[&str] = &["roofline-cpu", "roofline-cuda"];
+const KERNEL_CRATES: &[&str] = &["roofline-lanes", "roofline-cpu", "roofline-cuda"];
 const SYS_CRATES: &[&str] = &["roofline-runner", "roofline-conductor"];
 
 /// Files longer than that are several things.

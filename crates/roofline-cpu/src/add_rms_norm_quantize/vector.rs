@@ -4,7 +4,7 @@
 
 use crate::add_rms_norm::plain::norm_row;
 use crate::add_rms_norm::vector::{Added, Normed, SquareOfSum};
-use crate::fp8::Bits8;
+use crate::bits8::Bits8;
 use crate::lanes::Lanes;
 use crate::matmul::block::Block;
 use crate::quantize::vector::{Coding, write_row};

@@ -1,7 +1,7 @@
 //! The vector kernel on all threads, each on rows of its own.
 
 use super::vector::{E4m3, Int8, Uint8, by_groups};
-use crate::fp8::Bits8;
+use crate::bits8::Bits8;
 use crate::{Cpu, Element, Fp8E4m3, Rows};
 
 /// y = q·s, with a scale for each `block` elements of a row.

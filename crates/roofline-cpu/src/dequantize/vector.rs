@@ -1,6 +1,6 @@
 //! In lanes: codes widened, or taken apart by their bits, and a product for each.
 
-use crate::fp8::Bits8;
+use crate::bits8::Bits8;
 use crate::lanes::Lanes;
 use crate::matmul::block::Block;
 use crate::rowwise::PIECE;

@@ -1,7 +1,7 @@
 //! In lanes: the largest magnitude of a group, then its codes while it is near, or of a whole tensor in parts.
 
 use super::Ties;
-use crate::fp8::Bits8;
+use crate::bits8::Bits8;
 use crate::lanes::Lanes;
 use crate::matmul::block::Block;
 use crate::rowwise::{self, Number, PIECE};

@@ -1,6 +1,6 @@
 //! In lanes: a row of silu(gate) · up in the nearest cache, its largest magnitude, then its codes.
 
-use crate::fp8::Bits8;
+use crate::bits8::Bits8;
 use crate::lanes::Lanes;
 use crate::math::logistic;
 use crate::matmul::block::Block;

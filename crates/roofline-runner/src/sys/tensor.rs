@@ -16,7 +16,7 @@
 use super::mapping::Mapping;
 use half::{bf16, f16};
 use roofline_core::dtype::Dtype;
-use roofline_cpu::{Fp8E4m3, Fp8E5m2};
+use roofline_lanes::{Fp8E4m3, Fp8E5m2};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;

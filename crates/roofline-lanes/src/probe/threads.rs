@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Seconds from the call of an empty job to its end on all threads, in a burst of calls.
 ///
 /// ```
-/// use roofline_cpu::{Pool, probe::fork_join};
+/// use roofline_lanes::{Pool, probe::fork_join};
 ///
 /// assert!(fork_join(&Pool::new(2)) > 0.0);
 /// ```

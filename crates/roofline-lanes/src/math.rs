@@ -16,12 +16,12 @@ mod tanh;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use erf::erf;
-pub(crate) use exp::{exp, exp_within};
-pub(crate) use log::log;
-pub(crate) use logistic::logistic;
-pub(crate) use sine::{cos, sin};
-pub(crate) use tanh::tanh;
+pub use erf::erf;
+pub use exp::{exp, exp_within};
+pub use log::log;
+pub use logistic::logistic;
+pub use sine::{cos, sin};
+pub use tanh::tanh;
 
 use crate::lanes::Lanes;
 
@@ -40,7 +40,7 @@ const ROUNDER: f32 = 12_582_912.0;
 
 /// |x|
 #[inline(always)]
-pub(crate) fn magnitude<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn magnitude<L: Lanes>(lanes: L, x: L::F) -> L::F {
     lanes.of_bits(lanes.and_i32(lanes.to_bits(x), lanes.splat_i32(i32::MAX)))
 }
 

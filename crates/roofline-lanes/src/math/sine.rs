@@ -16,7 +16,7 @@ const COSINE: [f32; 3] = [2.443_278_6e-5, -1.388_731_3e-3, 4.166_664_6e-2];
 
 /// sin x in every lane.
 #[inline(always)]
-pub(crate) fn sin<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn sin<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let y = of_quadrant(lanes, x, 0);
     if lanes.all(lanes.less(magnitude(lanes, x), lanes.splat(MOST))) {
         y
@@ -27,7 +27,7 @@ pub(crate) fn sin<L: Lanes>(lanes: L, x: L::F) -> L::F {
 
 /// cos x in every lane: sin x, a quadrant on.
 #[inline(always)]
-pub(crate) fn cos<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn cos<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let y = of_quadrant(lanes, x, 1);
     if lanes.all(lanes.less(magnitude(lanes, x), lanes.splat(MOST))) {
         y

@@ -18,7 +18,7 @@ const POWERS: [f32; 7] =
 
 /// eˣ in every lane; NaN stays NaN.
 #[inline(always)]
-pub(crate) fn exp<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn exp<L: Lanes>(lanes: L, x: L::F) -> L::F {
     // The second operand wins on NaN: the clamps keep it.
     let x = lanes.max(lanes.splat(LOWEST), x);
     let x = lanes.min(lanes.splat(HIGHEST), x);
@@ -27,7 +27,7 @@ pub(crate) fn exp<L: Lanes>(lanes: L, x: L::F) -> L::F {
 
 /// eˣ for -104 <= x <= 89.
 #[inline(always)]
-pub(crate) fn exp_within<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn exp_within<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let rounder = lanes.splat(ROUNDER);
     let n = lanes.sub(lanes.mul_add(x, lanes.splat(std::f32::consts::LOG2_E), rounder), rounder);
     let r = lanes.mul_add(n, lanes.splat(-LN2_HEAD), x);

@@ -47,7 +47,7 @@ impl Way {
     /// Reads `inputs` and writes `output` on the threads of `cpu`.
     ///
     /// ```
-    /// use roofline_cpu::{Cpu, probe::Way};
+    /// use roofline_lanes::{Cpu, probe::Way};
     ///
     /// let (x, y) = (vec![1u8; 1000], vec![2u8; 1000]);
     /// let mut z = vec![0; 1000];

@@ -6,7 +6,7 @@ use crate::lanes::Lanes;
 
 /// 1 / (1 + e⁻ˣ) in every lane.
 #[inline(always)]
-pub(crate) fn logistic<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn logistic<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let negative = lanes.of_bits(lanes.or_i32(lanes.to_bits(x), lanes.splat_i32(i32::MIN)));
     // The second operand wins on NaN.
     let power = exp_within(lanes, lanes.max(lanes.splat(LOWEST), negative));

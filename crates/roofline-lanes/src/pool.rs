@@ -23,7 +23,7 @@ const SPINS: u32 = 1 << 10;
 /// Threads that run tasks together.
 ///
 /// ```
-/// use roofline_cpu::Pool;
+/// use roofline_lanes::Pool;
 /// use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// let pool = Pool::new(2);
@@ -60,7 +60,7 @@ impl Pool {
 
     /// The calling thread alone: for kernels that use one thread whatever the
     /// caller has.
-    pub(crate) fn alone() -> &'static Self {
+    pub fn alone() -> &'static Self {
         static ALONE: LazyLock<Pool> = LazyLock::new(|| Pool::new(1));
         &ALONE
     }
@@ -358,7 +358,7 @@ impl Shared {
 }
 
 /// A slice cut into pieces of `length` elements that threads take by index.
-pub(crate) struct Pieces<'a, T> {
+pub struct Pieces<'a, T> {
     start: *mut T,
     total: usize,
     length: usize,
@@ -370,7 +370,7 @@ pub(crate) struct Pieces<'a, T> {
 unsafe impl<T: Send> Sync for Pieces<'_, T> {}
 
 impl<'a, T> Pieces<'a, T> {
-    pub(crate) fn new(data: &'a mut [T], length: usize) -> Self {
+    pub fn new(data: &'a mut [T], length: usize) -> Self {
         let (start, total) = (data.as_mut_ptr(), data.len());
         Self { start, total, length, owner: PhantomData }
     }
@@ -392,7 +392,7 @@ impl<'a, T> Pieces<'a, T> {
     /// # Safety
     /// Ranges in use at the same time may not overlap.
     #[expect(clippy::mut_from_ref, reason = "each element is handed out once")]
-    pub(crate) unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
+    pub unsafe fn range(&self, range: Range<usize>) -> &mut [T] {
         assert!(range.start <= range.end && range.end <= self.total);
         // SAFETY: the range lies in the slice that `owner` borrows.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }

@@ -6,7 +6,7 @@
 //! limit.
 //!
 //! ```
-//! use roofline_cpu::{Cpu, probe::{Entry, find}};
+//! use roofline_lanes::{Cpu, probe::{Entry, find}};
 //!
 //! let probe = find("traffic-4").unwrap();
 //! let Entry::Traffic(way) = probe.entry else { panic!("a traffic probe") };

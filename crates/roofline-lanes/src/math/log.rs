@@ -22,7 +22,7 @@ const TWO_THIRDS: i32 = 0x3f2a_aaab;
 
 /// ln x in every lane: -∞ of zero, NaN of what is below it.
 #[inline(always)]
-pub(crate) fn log<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn log<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let zero = lanes.splat(0.0);
     // Subnormal numbers are made normal.
     let is_subnormal = lanes.less(x, lanes.splat(f32::MIN_POSITIVE));

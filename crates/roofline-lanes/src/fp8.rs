@@ -20,7 +20,7 @@ impl Fp8E4m3 {
     /// Exact.
     ///
     /// ```
-    /// use roofline_cpu::Fp8E4m3;
+    /// use roofline_lanes::Fp8E4m3;
     ///
     /// assert_eq!(Fp8E4m3(0x7e).to_f32(), Fp8E4m3::MAX);
     /// assert_eq!(Fp8E4m3(0x81).to_f32(), -1.0 / 512.0);
@@ -40,7 +40,7 @@ impl Fp8E4m3 {
     /// The nearest number, ties to even; NaN for what is beyond the largest by half a step and more.
     ///
     /// ```
-    /// use roofline_cpu::Fp8E4m3;
+    /// use roofline_lanes::Fp8E4m3;
     ///
     /// assert_eq!(Fp8E4m3::from_f32(-17.0).to_f32(), -16.0);
     /// assert_eq!(Fp8E4m3::from_f32(19.0).to_f32(), 20.0);
@@ -63,29 +63,6 @@ impl Fp8E4m3 {
         Fp8E4m3(code as u8 | u8::from(x.is_sign_negative()) << 7)
     }
 }
-
-/// Codes of eight bits, whatever they stand for, as the bytes that lanes load and store.
-pub(crate) trait Bits8: crate::Datum {
-    fn bytes(codes: &[Self]) -> &[i8];
-    fn bytes_mut(codes: &mut [Self]) -> &mut [i8];
-}
-
-macro_rules! bits8 {
-    ($($type:ty)*) => {$(
-        impl Bits8 for $type {
-            fn bytes(codes: &[Self]) -> &[i8] {
-                // SAFETY: one byte in all but name, for which every pattern is a value.
-                unsafe { std::slice::from_raw_parts(codes.as_ptr().cast(), codes.len()) }
-            }
-            fn bytes_mut(codes: &mut [Self]) -> &mut [i8] {
-                // SAFETY: as above, and the borrow stays exclusive.
-                unsafe { std::slice::from_raw_parts_mut(codes.as_mut_ptr().cast(), codes.len()) }
-            }
-        }
-    )*};
-}
-
-bits8! { i8 u8 Fp8E4m3 Fp8E5m2 }
 
 impl From<Fp8E4m3> for f64 {
     fn from(number: Fp8E4m3) -> f64 {
@@ -110,7 +87,7 @@ impl Fp8E5m2 {
     /// The nearest number, ties to even; infinity for what is beyond the largest by half a step and more.
     ///
     /// ```
-    /// use roofline_cpu::Fp8E5m2;
+    /// use roofline_lanes::Fp8E5m2;
     ///
     /// assert_eq!(Fp8E5m2::from_f32(-9.0).to_f32(), -8.0);
     /// assert_eq!(Fp8E5m2::from_f32(11.0).to_f32(), 12.0);

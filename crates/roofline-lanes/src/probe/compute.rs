@@ -49,7 +49,7 @@ impl Unit {
     /// and part. To be called where the unit is there only.
     ///
     /// ```
-    /// use roofline_cpu::{Cpu, probe::{Amount, Entry, PROBES}};
+    /// use roofline_lanes::{Cpu, probe::{Amount, Entry, PROBES}};
     ///
     /// let amount = Amount { multiply_adds: 1 << 20, ..Amount::default() };
     /// for probe in PROBES.iter().filter(|probe| (probe.available)()) {

@@ -12,7 +12,7 @@ const POWERS: [f32; 5] = [-5.704_987_3e-3, 2.063_908_8e-2, -5.373_971_5e-2, 1.33
 
 /// tanh x in every lane.
 #[inline(always)]
-pub(crate) fn tanh<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn tanh<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let square = lanes.mul(x, x);
     let near = lanes.mul_add(lanes.mul(x, square), polynomial(lanes, square, POWERS), x);
     let size = magnitude(lanes, x);

@@ -14,26 +14,26 @@ use std::sync::LazyLock;
 use crate::lanes::Avx512;
 
 /// Rows of a tile.
-pub(crate) const TILE_ROWS: usize = 16;
+pub const TILE_ROWS: usize = 16;
 /// Numbers of 32 bits in a tile.
-pub(crate) const TILE: usize = TILE_ROWS * 16;
+pub const TILE: usize = TILE_ROWS * 16;
 
 /// Token: AMX with bf16 and int8 was detected and permitted, AVX-512 detected.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tiles(());
+pub struct Tiles(());
 
 impl Tiles {
     /// The token, where the instructions may be used. The first call asks the
     /// system: the state of the tiles is large, and only a process that asked
     /// gets room for it.
-    pub(crate) fn detect() -> Option<Self> {
+    pub fn detect() -> Option<Self> {
         static USABLE: LazyLock<bool> =
             LazyLock::new(|| Avx512::detect().is_some() && is_enabled() && ask_permission());
         USABLE.then_some(Self(()))
     }
 
     /// Sets up all tiles of the calling thread in full size.
-    pub(crate) fn configure(self) -> Configured {
+    pub fn configure(self) -> Configured {
         let mut config =
             Config { palette: 1, start_row: 0, reserved: [0; 14], row_bytes: [0; 16], rows: [0; 16] };
         config.row_bytes[..8].fill(64);
@@ -46,7 +46,7 @@ impl Tiles {
 }
 
 /// The tiles of this thread are in use, until this is dropped.
-pub(crate) struct Configured {
+pub struct Configured {
     /// A configuration belongs to the thread that loaded it.
     thread: PhantomData<*const ()>,
 }
@@ -104,7 +104,7 @@ fn ask_permission() -> bool {
 }
 
 /// Products of tiles of one type of factors.
-pub(crate) trait TileProduct {
+pub trait TileProduct {
     /// What sums are kept in.
     type Sum;
 
@@ -121,15 +121,15 @@ pub(crate) trait TileProduct {
 
 /// Cache lines to ask for while sums are made, a few in each step: all at once
 /// would fill the queue of misses and stall. They may be at any address.
-pub(crate) struct Ahead {
+pub struct Ahead {
     /// The first of four lines a step that will be read.
-    pub(crate) read: *const i32,
+    pub read: *const i32,
     /// Two a step that will be written.
-    pub(crate) written: [*const u8; 2 * MAX_STEPS],
+    pub written: [*const u8; 2 * MAX_STEPS],
 }
 
 /// Steps of one call of [`TileProduct::sum`], at most.
-pub(crate) const MAX_STEPS: usize = 64;
+pub const MAX_STEPS: usize = 64;
 
 /// Asks for the 16 lines of a tile at an address and a distance.
 macro_rules! ask_for_tile {

@@ -30,7 +30,7 @@ const COMPLEMENT: [f32; 7] = [
 
 /// erf x in every lane.
 #[inline(always)]
-pub(crate) fn erf<L: Lanes>(lanes: L, x: L::F) -> L::F {
+pub fn erf<L: Lanes>(lanes: L, x: L::F) -> L::F {
     let near = lanes.mul_add(x, polynomial(lanes, lanes.mul(x, x), POWERS), x);
     let size = magnitude(lanes, x);
     // The second operand wins on NaN.

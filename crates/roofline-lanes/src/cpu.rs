@@ -8,7 +8,7 @@ use crate::{Isa, Pool};
 /// plain ones ignore the level too.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, Isa};
+/// use roofline_lanes::{Cpu, Isa};
 ///
 /// let cpu = Cpu::new(2);
 /// assert_eq!(cpu.pool.threads(), 2);
@@ -45,7 +45,7 @@ impl Cpu {
     }
 
     /// Whether a call that moves `bytes` should stream its output.
-    pub(crate) fn streams(&self, bytes: usize) -> bool {
+    pub fn streams(&self, bytes: usize) -> bool {
         bytes > self.stream_above
     }
 }

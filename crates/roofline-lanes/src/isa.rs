@@ -11,7 +11,7 @@ use crate::lanes::{Lanes, Portable};
 /// A level of vector instructions, in rising order.
 ///
 /// ```
-/// use roofline_cpu::Isa;
+/// use roofline_lanes::Isa;
 ///
 /// assert!(Isa::detect().is_available());
 /// assert!(Isa::Portable.is_available());
