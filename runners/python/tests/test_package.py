@@ -209,7 +209,7 @@ class PackageTest(unittest.TestCase):
         runner = Runner("test", version="1")
         decorate = runner.implementation("test/one", operation="add", dtypes=["f32"])
         self.assertIs(decorate(inspect.isclass), inspect.isclass)
-        for name, output in [("test/one", "in-place"), ("Test/one", "in-place"), ("test/two", "elsewhere")]:
+        for name, output in [("test/one", "in-place"), ("te st/one", "in-place"), ("test/two", "elsewhere")]:
             with self.assertRaises(ValueError):
                 runner.implementation(name, operation="add", dtypes=["f32"], output=output)
         with self.assertRaises(ValueError):
