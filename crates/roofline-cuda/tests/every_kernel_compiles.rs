@@ -10,10 +10,11 @@ use std::sync::Mutex;
 use roofline_cuda::catalog::{Implementation, implementations};
 use roofline_cuda::{Cache, CudaError, Variant, compile};
 
-/// For which every form of every source is compiled.
+/// For which every form of every source is compiled, the first of a source for all number types.
 const MAIN: &str = "sm_90a";
 const ARCHITECTURES: &[(&str, u32)] = &[("sm_80", 1), ("sm_90a", 8), ("sm_100", 8)];
-/// Of a source's variants one in so many is compiled for further architectures; with `EVERY_CASE=1` all are.
+/// Of the variants of further forms, and for further architectures, one in so many is compiled; with `EVERY_CASE=1` all
+/// are.
 const PART: usize = 3;
 
 /// Whether a compiler is there; else the reason is printed, which the runner of tests counts.
@@ -57,13 +58,13 @@ fn every_kernel_compiles_for_every_architecture() {
                 !implementations().take(number).any(|before| before.source.file == row.source.file);
             for &(architecture, largest_cluster) in ARCHITECTURES {
                 let every = match (architecture, is_first) {
-                    (MAIN, _) => 1,
-                    (_, true) => part,
+                    (MAIN, true) => 1,
+                    (MAIN, false) | (_, true) => part,
                     (_, false) => usize::MAX,
                 };
                 let variants = (row.variants)(row, largest_cluster);
-                // Variants go by number types: not the same types of every source.
-                let first = if is_first { number % every.min(variants.len()) } else { 0 };
+                // Variants go by number types: not the same types of every row.
+                let first = number % every.min(variants.len());
                 let variants = variants.into_iter().skip(first).step_by(every);
                 kernels += compile_all(row, architecture, variants, &mut spills);
             }
