@@ -86,7 +86,7 @@ impl Bench {
                 Ok(()) => ExitCode::SUCCESS,
                 Err(error) => Mistake::own(format!("keeper: {error}")).report(),
             },
-            // Whose kernels of the house are not asked for has the probes of every limit all the same.
+            // The probes of every limit are here; kernels of the house are in the program `roofline` alone.
             ["runner", HOUSE] => roofline_runner::limit::serve(),
             ["runner", name] => roofline_runner::serve(self.host(name)),
             ["reference"] => reference::serve(&self.operations),

@@ -115,7 +115,7 @@ fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mi
     // It is this binary, so it need not be started to be asked.
     let own = RunnerOffers::new(&bench.provider, bench.host.hello());
     let limits = Limits { patience: options.timeout, memory: 8 << 30 };
-    let (house, probes) = house::join(&home.program, options.against.as_deref(), limits)?;
+    let (house, house_offers) = house::join(&home.program, options.against.as_deref(), limits)?;
     let mut specs = vec![spec(&home.program, &bench.provider), house];
     let mut offers = vec![own];
     if let Some(name) = options.baseline.as_deref().filter(|_| !options.list) {
@@ -130,7 +130,7 @@ fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mi
         offers.push(RunnerOffers::new(name, hello));
         specs.push(spec);
     }
-    offers.push(probes);
+    offers.push(house_offers);
     Ok(Lineup { specs, offers })
 }
 

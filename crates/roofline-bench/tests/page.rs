@@ -122,6 +122,7 @@ impl Example {
         // The versions that the tests were built with, so that nothing is fetched.
         files.insert("Cargo.lock".to_owned(), fs::read(root.join("Cargo.lock")).expect("Cargo.lock"));
         let target = place.parent().and_then(Path::parent).expect("the target folder").to_owned();
+        // `--against cpu` and `ab` are that program's.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--offline", "-p", "roofline"])
             .env("CARGO_TARGET_DIR", &target)

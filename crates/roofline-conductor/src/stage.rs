@@ -251,8 +251,8 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Has processes of seats at a device load what they need for up to `sets` sets to come, as long as half of the cores
-    /// stay free: nobody waits for them then. They are asked nothing before it is their turn, and hold nothing of a device.
+    /// Has processes of seats at a device load what they need for the next set, and for up to `sets` sets while there are no
+    /// more of them than half of the cores: nobody waits for them then. They are asked nothing before it is their turn, and hold nothing of a device.
     pub fn start_ahead<'s>(&mut self, seats: impl IntoIterator<Item = &'s Seat>, sets: usize) {
         let seats: BTreeSet<&Seat> =
             seats.into_iter().filter(|seat| !device::of(seat.device).works_in_process).collect();

@@ -213,7 +213,7 @@ pub use relu::relu;
 pub use reshape::reshape;
 pub use rms_norm::{rms_norm, rms_norm_gemma};
 pub use rnn::{rnn, rnn_relu};
-pub use roofline_lanes::{Cpu, Fp8E4m3, Fp8E5m2, Isa, Pool, Vectorize, lanes, probe};
+pub use roofline_lanes::{Cpu, Fp8E4m3, Fp8E5m2, Isa, Pool, Vectorize, lanes};
 pub use rope::{rope, rope_cached, rope_cached_beyond, rope_cached_in_place, rope_in_place};
 pub use rope_tables::rope_tables;
 pub use scalar::{Real, Scalar};

@@ -376,10 +376,11 @@ impl Options {
             }
             case.device = self.device.unwrap_or(case.device);
             // On a GPU what people measure comes from memory: cold, unless they say otherwise.
-            let is_cold = matches!(self.device, Some(Device::Cuda(_))) && !case.is_restored();
+            let is_on_card = matches!(self.device, Some(Device::Cuda(_)));
+            let is_cold = is_on_card && !case.is_restored();
             case.cache = self.cache.unwrap_or(if is_cold { Cache::Cold } else { case.cache });
             // On a GPU one thread asks for what all of the card does, whatever a suite of the CPU says.
-            let usual = if matches!(self.device, Some(Device::Cuda(_))) { 1 } else { case.threads };
+            let usual = if is_on_card { 1 } else { case.threads };
             let threads = if self.threads.is_empty() { vec![usual] } else { self.threads.clone() };
             let with = |threads| Picked { case: Case { threads, ..case.clone() }, group: group.clone() };
             narrowed.extend(threads.into_iter().map(with));

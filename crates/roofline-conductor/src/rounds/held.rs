@@ -203,8 +203,8 @@ impl Contest<'_> {
         let case = &self.planned.case;
         let bytes = (case.operation.tensors)(case).iter().map(|tensor| tensor.bytes()).sum();
         let habits = lane.habits;
-        if let Err(why) = order::hold(&lane.samples)
-            && on(Check::WatchedBatch)
+        if on(Check::WatchedBatch)
+            && let Err(why) = order::hold(&lane.samples)
         {
             return Err(suspect(why));
         }
