@@ -34,8 +34,10 @@ const MOST_ALONE: u32 = 64;
 const DEVICE_TRIES: u32 = 8;
 const DEVICE_STEP: u32 = 4;
 const LEAST_WORKING: f64 = 0.25;
-/// Launches above this are visits of their own.
+/// Launches above this are visits of their own; up to the second limit with one in front that warms the caches, which would
+/// take a part of the launch that tells.
 const LONG: Duration = Duration::from_micros(100);
+const LONGEST_WARMED: Duration = Duration::from_millis(1);
 const TINY: Duration = Duration::from_micros(2);
 /// Pairs of one row in one set take this long.
 const BLOCK: Duration = Duration::from_millis(100);
@@ -251,7 +253,8 @@ fn course(
             let most = (batch_for(VISIT, slower) - 1).max(u32::from(slower < LONGEST_CHILL));
             (batch, samples, warm.min(most))
         }
-        Kind::Long | Kind::Cold => (1, 1, 0),
+        Kind::Long => (1, 1, u32::from(slower < LONGEST_WARMED)),
+        Kind::Cold => (1, 1, 0),
     };
     let budget = options.budget.unwrap_or_default();
     let usual = if kind == Kind::Long || kind == Kind::Cold { LONG_BLOCK } else { BLOCK };

@@ -1,8 +1,7 @@
 //! Rounds: how the rows of a case are measured beside each other on a machine that never holds still.
 //!
-//! What is compared are neighbours in time. The hub is visited between the other rows, each pair of
-//! visits in the order hub, row or row, hub in turn (ABBA). A *set* is one fresh start of all
-//! processes; its value is the median over its pairs of ln(time / hub's time), and the set, not the
+//! What is compared are neighbours in time. The hub is visited before and after every other row, in
+//! the order hub, row, row, hub (ABBA). A *set* is one fresh start of all processes; its value is the median over its pairs of ln(time / hub's time), and the set, not the
 //! sample, is what is counted. A case takes one *turn* in each set. After 6, 12 and 24 sets a *look*
 //! is taken; rows that are decided drop out.
 //!
@@ -21,7 +20,7 @@ mod tests;
 
 use self::exams::Exams;
 pub use self::looks::{Effort, MOST_SIZED};
-use self::neighbours::{Visit, pairs};
+use self::neighbours::{Pair, Visit, round};
 use crate::audit::{self, Usage};
 use crate::checks::Check;
 use crate::failure::{Failure, Stop};
@@ -318,23 +317,28 @@ impl<'p> Contest<'p> {
     fn block(&mut self, stage: &mut Stage, instance: &mut Instance, order: &[usize]) -> Result<(), Stop> {
         let hub = self.setting.hub;
         let mut paired = vec![Duration::ZERO; self.lanes.len()];
-        for round in 0..MOST_PAIRS {
-            let hub_first = (round + self.sets).is_multiple_of(2);
-            let mut pairs = pairs(order, hub, hub_first);
-            pairs.retain(|(index, _)| {
+        for turn in 0..MOST_PAIRS / 2 {
+            let forwards = (turn + self.sets).is_multiple_of(2);
+            let mut lanes = round(order, hub, forwards);
+            lanes.retain(|(index, _)| {
                 self.lanes[*index].is_live() && !self.had_its_block(*index, paired[*index])
             });
-            if pairs.is_empty() {
+            if lanes.is_empty() {
                 break;
             }
-            for (index, sides) in pairs {
+            for (index, pairs) in lanes {
                 let start = Instant::now();
-                self.pair(stage, instance, index, sides)?;
+                for pair in self.within_its_block(index, &pairs, forwards) {
+                    self.pair(stage, instance, index, pair)?;
+                    if !self.lanes[hub].is_live() {
+                        return Ok(());
+                    }
+                    if !self.lanes[index].is_live() {
+                        break;
+                    }
+                }
                 paired[index] += start.elapsed();
                 self.now[index].spent += start.elapsed();
-                if !self.lanes[hub].is_live() {
-                    return Ok(());
-                }
             }
         }
         Ok(())
@@ -342,16 +346,35 @@ impl<'p> Contest<'p> {
 
     /// Each order must have had as many pairs, unless one pair alone takes longer than the block.
     fn had_its_block(&self, index: usize, paired: Duration) -> bool {
-        let block = self.lanes[index].course.map_or(0.0, |course| course.block.0);
         let pairs = self.now[index].pairs;
-        // What is said of clocks needs some visits in every set, however few a busy machine or a long launch allow.
+        paired.as_secs_f64() >= self.block_of(index)
+            && pairs >= self.fewest_pairs(index)
+            && (pairs <= 1 || pairs.is_multiple_of(2))
+    }
+
+    /// Of the pairs of a round those that are visited: one where it alone takes longer than the block, and then that
+    /// of the other order in the next set.
+    fn within_its_block<'a>(&self, index: usize, pairs: &'a [Pair; 2], forwards: bool) -> &'a [Pair] {
+        let time = |index: usize| self.lanes[index].speed.unwrap_or_default();
+        let pair = time(index) + time(self.setting.hub);
+        if self.fewest_pairs(index) > 0 || pair.as_secs_f64() < self.block_of(index) {
+            return pairs;
+        }
+        if forwards { &pairs[..1] } else { &pairs[1..] }
+    }
+
+    fn block_of(&self, index: usize) -> f64 {
+        self.lanes[index].course.map_or(0.0, |course| course.block.0)
+    }
+
+    /// What is said of clocks needs some visits in every set, however few a busy machine or a long launch allow.
+    fn fewest_pairs(&self, index: usize) -> u32 {
         let speed = self.lanes[index].speed.unwrap_or_default();
-        let fewest = match speed {
-            _ if 20.0 * speed.as_secs_f64() < block => FEWEST_PAIRS,
+        match speed {
+            _ if 20.0 * speed.as_secs_f64() < self.block_of(index) => FEWEST_PAIRS,
             _ if self.can_double(index) => FEWEST_LONG_PAIRS,
             _ => 0,
-        };
-        paired.as_secs_f64() >= block && pairs >= fewest && (pairs <= 1 || pairs.is_multiple_of(2))
+        }
     }
 
     /// One visit to a lane and one to the hub, side by side; by lot of twice the launches, and by lot with more
@@ -361,7 +384,7 @@ impl<'p> Contest<'p> {
         stage: &mut Stage,
         instance: &mut Instance,
         index: usize,
-        sides: Vec<usize>,
+        sides: &[usize],
     ) -> Result<(), Stop> {
         let shape = shape_of(&self.lanes[index]);
         let more = self.more_launches(stage, index, shape);
@@ -370,13 +393,13 @@ impl<'p> Contest<'p> {
         let has_none = |side: &usize| self.now[*side].account.empty.is_empty();
         let is_first = sides.iter().any(has_none);
         if is_first || stage.draws.below(EMPTY) == 0 {
-            for side in &sides {
+            for side in sides {
                 self.empty_visit(stage, instance, *side)?;
             }
         }
         // What counts are launches that find new values, one a visit; clocks are held to many, as ever.
         let is_new = renews && (self.now[index].samples.is_empty() || stage.draws.below(RENEWED) == 0);
-        for side in &sides {
+        for side in sides {
             if is_new && !self.refill(stage, instance, *side)? {
                 return Ok(());
             }
@@ -387,8 +410,8 @@ impl<'p> Contest<'p> {
         }
         self.now[index].pairs += 1;
         for side in sides {
-            if stage.draws.below(CHECKED) == 0 || self.now[side].checks < FEWEST_CHECKS {
-                self.check_more(stage, instance, side, shape)?;
+            if stage.draws.below(CHECKED) == 0 || self.now[*side].checks < FEWEST_CHECKS {
+                self.check_more(stage, instance, *side, shape)?;
             }
         }
         Ok(())

@@ -76,6 +76,8 @@ fn a_course_follows_from_the_launches_of_both_sides() {
     );
     let long = course(case, [2_000_000, 3_000_000], 2, false);
     assert_eq!((long.kind, long.batch, long.samples, long.warmup), (Kind::Long, 1, 1, 0));
+    let warmed = course(case, [110_000, 900_000], 2, false);
+    assert_eq!((warmed.kind, warmed.batch, warmed.samples, warmed.warmup), (Kind::Long, 1, 1, 1));
     let cold = course(&format!("{case}/cache=cold"), [500, 500], 2, false);
     assert_eq!((cold.kind, cold.batch, cold.samples, cold.warmup), (Kind::Cold, 1, 1, 0));
     let device = course(&format!("{case}/device=cuda:0"), [110_000, 200_000], 2, false);

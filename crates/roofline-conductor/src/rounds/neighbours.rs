@@ -38,16 +38,19 @@ impl Contest<'_> {
     }
 }
 
-/// One round: each lane with who is visited in its pair, in order. The next round is this one backwards, so that
-/// what comes first gains nothing (ABBA). A hub alone is visited alone.
-pub(super) fn pairs(order: &[usize], hub: usize, hub_first: bool) -> Vec<(usize, Vec<usize>)> {
+/// A visit to a lane and one to the hub, side by side, in their order; a hub alone is visited alone.
+pub(super) type Pair = Vec<usize>;
+
+/// One round: each lane with its two pairs, hub, row, row, hub. What comes right after itself finds its own data in the
+/// caches, and what comes first finds others' there: each side must do so as often as the other, whoever else is visited.
+/// The next round goes through the lanes backwards.
+pub(super) fn round(order: &[usize], hub: usize, forwards: bool) -> Vec<(usize, [Pair; 2])> {
     let alone = order.iter().all(|index| *index == hub);
+    let pairs = |index| if alone { [vec![hub], vec![hub]] } else { [vec![hub, index], vec![index, hub]] };
     let lanes = order.iter().copied().filter(|index| alone || *index != hub);
-    let mut pairs: Vec<(usize, Vec<usize>)> =
-        lanes.map(|index| (index, if alone { vec![hub] } else { vec![hub, index] })).collect();
-    if !hub_first {
-        pairs.reverse();
-        pairs.iter_mut().for_each(|(_, sides)| sides.reverse());
+    let mut lanes: Vec<usize> = lanes.collect();
+    if !forwards {
+        lanes.reverse();
     }
-    pairs
+    lanes.into_iter().map(|index| (index, pairs(index))).collect()
 }

@@ -80,11 +80,38 @@ fn turn(contest: &Contest, set: u32, probe: &str, to_hub: f64) -> Turn {
 }
 
 #[test]
-fn rounds_go_forwards_and_backwards_with_the_hub_between() {
-    let visits = |hub_first| pairs(&[0, 1, 2], 2, hub_first).into_iter().flat_map(|(_, sides)| sides);
-    assert_eq!(visits(true).collect::<Vec<_>>(), [2, 0, 2, 1]);
-    assert_eq!(visits(false).collect::<Vec<_>>(), [1, 2, 0, 2]);
-    assert_eq!(pairs(&[2], 2, true), [(2, vec![2])]);
+fn rounds_go_forwards_and_backwards_with_the_hub_on_both_sides() {
+    let visits = |forwards| round(&[0, 1, 2], 2, forwards).into_iter().flat_map(|(_, pairs)| pairs.concat());
+    assert_eq!(visits(true).collect::<Vec<_>>(), [2, 0, 0, 2, 2, 1, 1, 2]);
+    assert_eq!(visits(false).collect::<Vec<_>>(), [2, 1, 1, 2, 2, 0, 0, 2]);
+    assert_eq!(round(&[2], 2, true), [(2, [vec![2], vec![2]])]);
+}
+
+#[test]
+fn a_row_comes_after_itself_as_often_as_the_hub_does_in_its_pairs() {
+    let rounds = [true, false, true].map(|forwards| round(&[0, 1, 2], 2, forwards)).concat();
+    let pairs = rounds.iter().flat_map(|(row, pairs)| pairs.iter().map(|pair| (*row, pair.clone())));
+    let visits: Vec<(usize, usize)> =
+        pairs.flat_map(|(row, pair)| pair.into_iter().map(move |side| (row, side))).collect();
+    for row in [0, 1] {
+        let after_itself = |side: usize| {
+            visits.windows(2).filter(|two| two[1] == (row, side) && two[0].1 == side).count()
+                + usize::from(visits[0] == (row, side))
+        };
+        assert_eq!(after_itself(row), 3, "once a round");
+        assert_eq!(after_itself(2), 3, "once a round");
+    }
+}
+
+#[test]
+fn of_pairs_that_outlast_their_block_each_set_has_one_in_turn() {
+    let planned = planned();
+    let mut contest = contest(&planned);
+    let pairs = [vec![2, 0], vec![0, 2]];
+    assert_eq!(contest.within_its_block(0, &pairs, true), pairs);
+    contest.lanes[0].speed = Some(Duration::from_secs(1));
+    assert_eq!(contest.within_its_block(0, &pairs, true), [vec![2, 0]]);
+    assert_eq!(contest.within_its_block(0, &pairs, false), [vec![0, 2]]);
 }
 
 #[test]
