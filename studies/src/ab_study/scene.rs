@@ -11,8 +11,6 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 const CASE: &str = "add/f32/rows=64,cols=256";
-/// Elements of the case: those of one pass.
-const ELEMENTS: u32 = 64 * 256;
 /// Time for one comparison.
 pub(super) const BUDGET: &str = "3s";
 pub(super) const BUDGET_SECONDS: f64 = 3.0;
@@ -26,11 +24,6 @@ impl Size {
             Size::Short => 2,
             Size::Long => 50,
         }
-    }
-
-    /// Elements of a fiftieth more.
-    fn more(self) -> u32 {
-        self.passes() * ELEMENTS / 50
     }
 }
 
@@ -57,7 +50,7 @@ impl Scene {
         let header = Command::new(&scene.program).arg("header").output()?;
         fs::write(scene.folder.join("roofline.h"), header.stdout)?;
         for size in [Size::Short, Size::Long] {
-            for (side, more) in [("a", 0), ("b", 0), ("more", size.more())] {
+            for (side, more) in [("a", false), ("b", false), ("more", true)] {
                 scene.library(&scene.file(size, side), size, more, "")?;
             }
         }
@@ -74,7 +67,7 @@ impl Scene {
         format!("{}-{side}/mine.so", size.name())
     }
 
-    fn library(&self, file: &str, size: Size, more: u32, unused: &str) -> io::Result<()> {
+    fn library(&self, file: &str, size: Size, more: bool, unused: &str) -> io::Result<()> {
         let path = self.folder.join(file);
         fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
         let source = self.folder.join("mine.c");
@@ -88,7 +81,7 @@ impl Scene {
         let folder = self.folder.join("repository");
         fs::create_dir_all(&folder)?;
         fs::copy(self.folder.join("roofline.h"), folder.join("roofline.h"))?;
-        fs::write(folder.join("mine.c"), library_source(Size::Short, 0, ""))?;
+        fs::write(folder.join("mine.c"), library_source(Size::Short, false, ""))?;
         let build = "cc -O1 -shared -fPIC -o mine.so mine.c";
         let project = format!("[build]\ncommand = '{build}'\nartefacts = ['mine.so']\n");
         fs::write(folder.join("roofline.toml"), project)?;
@@ -121,7 +114,7 @@ impl Scene {
             Kind::UnusedFunction => {
                 let lines = "    x += 1;\n".repeat(1 + number % 97);
                 let unused = format!("int unused_{number}(volatile int x) {{\n{lines}    return x;\n}}\n");
-                self.library("c/mine.so", size, 0, &unused)?;
+                self.library("c/mine.so", size, false, &unused)?;
                 (at_home, format!("ab {a} c/mine.so {CASE} {budget}"))
             }
             Kind::MoreByAb => (at_home, format!("ab {a} {more} {CASE} {budget}")),
@@ -193,7 +186,13 @@ impl Scene {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        // Records come when all is over, so what is said before can be read to its end first.
+        // Both are read at once: whoever cannot get rid of the one writes no more of the other.
+        let stdout = child.stdout.take().map(|mut stdout| {
+            std::thread::spawn(move || {
+                let mut text = String::new();
+                stdout.read_to_string(&mut text).map(|_| text)
+            })
+        });
         let mut told = String::new();
         let mut forecast = None;
         if let Some(stderr) = child.stderr.take() {
@@ -203,10 +202,9 @@ impl Scene {
                 told += &format!("{line}\n");
             }
         }
-        let mut text = String::new();
-        if let Some(mut stdout) = child.stdout.take() {
-            stdout.read_to_string(&mut text)?;
-        }
+        let text =
+            stdout.map(|reader| reader.join().map_err(|_| io::Error::other("its output was not read")));
+        let text = text.transpose()?.transpose()?.unwrap_or_default();
         let code = child.wait()?.code().unwrap_or(-1);
         let records: Vec<Record> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         if records.is_empty() {
@@ -250,20 +248,24 @@ fn succeed(command: &mut Command) -> io::Result<()> {
     Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()))
 }
 
-/// A library that adds, pass after pass, and some elements once more.
-fn library_source(size: Size, more: u32, unused: &str) -> String {
+/// A library that adds, pass after pass, and perhaps a fiftieth more. Only a number tells the two apart: as other code the
+/// loop of the one might be the quicker.
+fn library_source(size: Size, more: bool, unused: &str) -> String {
     let passes = size.passes();
+    let more = u32::from(more);
     format!(
         r#"#include "roofline.h"
 
 {unused}
+static const volatile int64_t more = {more};
+
 static int add(const DLTensor *in, const DLTensor *out, roofline_job *job) {{
     (void)job;
     const float *x = in[0].data, *y = in[1].data;
     volatile float *z = out[0].data;
     int64_t all = out[0].shape[0] * out[0].shape[1];
     for (int again = 0; again <= {passes}; again++) {{
-        int64_t elements = again < {passes} ? all : {more};
+        int64_t elements = again < {passes} ? all : more * all * {passes} / 50;
         for (int64_t i = 0; i < elements; i++) z[i] = x[i] + y[i];
     }}
     return ROOFLINE_OK;
