@@ -102,7 +102,7 @@ pub fn take(bench: &Bench, offers: &[Offer], cases: &[Case], seed: u64) -> io::R
     let (mut rows, mut false_alarms) = (0, Vec::new());
     for case in cases {
         let form = case.form();
-        let takes = |offer: &&Offer| offer.operation == form && offer.takes(case).is_ok();
+        let takes = |offer: &&Offer| offer.operation == form && case.is_taken_by(offer).is_ok();
         let names: Vec<&str> =
             offers.iter().filter(takes).map(|offer| offer.implementation.as_str()).collect();
         for record in bench.run(case, &names, draws.bits(), None, Checks::default())? {

@@ -3,31 +3,25 @@
 use crate::host::{Host, bare};
 use crate::implementation::{Implementation, Row};
 use crate::mistake::Mistake;
+#[cfg(feature = "operations")]
 use crate::operation::{Operation, Own};
-use crate::options::Options;
-use crate::{reference, run};
-use clap::Parser;
-use roofline_conductor::keeper;
-use roofline_core::case::Case;
-use roofline_core::names::{is_kebab, is_written};
-use roofline_core::ops;
+#[cfg(feature = "operations")]
+use crate::own;
+#[cfg(not(feature = "operations"))]
+use crate::program;
+use roofline_protocol::names::{RESERVED, is_kebab, is_written};
 use roofline_runner::Entry;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// What a bench binary measures. Its `main` builds one and returns [`Bench::main`].
 pub struct Bench {
-    provider: String,
+    pub(crate) provider: String,
     version: String,
     entries: Vec<Entry>,
-    operations: Vec<Own>,
-    cases: Vec<String>,
-}
-
-/// A bench whose names and cases were checked.
-pub(crate) struct Checked {
-    pub(crate) provider: String,
-    pub(crate) host: Host,
-    pub(crate) cases: Vec<Case>,
+    #[cfg(feature = "operations")]
+    pub(crate) operations: Vec<Own>,
+    pub(crate) cases: Vec<String>,
 }
 
 impl Bench {
@@ -38,6 +32,7 @@ impl Bench {
             provider: name.to_owned(),
             version: version.to_owned(),
             entries: Vec::new(),
+            #[cfg(feature = "operations")]
             operations: Vec::new(),
             cases: Vec::new(),
         }
@@ -56,6 +51,7 @@ impl Bench {
     }
 
     /// Adds an operation of the user's own.
+    #[cfg(feature = "operations")]
     pub fn operation<O: Operation>(mut self) -> Bench {
         self.operations.push(Own::of::<O>());
         self
@@ -73,53 +69,48 @@ impl Bench {
         self
     }
 
-    /// Plays the role that the command line asks for: the bench itself, or one of the processes that it starts.
+    /// Plays the role that the command line asks for: the bench itself, or one of the processes that it is measured by.
     pub fn main(self) -> ExitCode {
-        let words: Vec<String> =
-            std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-        let rows = self.operations.iter().map(|own| (own.row)()).collect();
-        if let Err(why) = ops::bring(rows) {
-            return Mistake::usage(why, "mend the operation in the bench").report();
-        }
-        match words.iter().map(String::as_str).collect::<Vec<&str>>()[..] {
-            ["keeper"] => match keeper::serve() {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => Mistake::own(format!("keeper: {error}")).report(),
-            },
-            // The probes of every limit are here; kernels of the house are in the program `roofline` alone.
-            ["runner", HOUSE] => roofline_runner::limit::serve(),
-            ["runner", name] => roofline_runner::serve(self.host(name)),
-            ["reference"] => reference::serve(&self.operations),
-            _ => {
-                let options = Options::parse();
-                let code = self.check().and_then(|bench| run::run(&bench, options));
-                reference::end();
-                code.unwrap_or_else(|mistake| mistake.report())
+        let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+        let texts: Vec<&str> = words.iter().map(|word| word.to_str().unwrap_or_default()).collect();
+        #[cfg(feature = "operations")]
+        {
+            if let Err(mistake) = own::bring(&self) {
+                return mistake.report();
+            }
+            if let Some(code) = own::play(&self, &texts) {
+                return code;
             }
         }
+        if let ["runner", name] = texts[..] {
+            let name = name.to_owned();
+            return roofline_runner::serve(self.host(&name));
+        }
+        if let Err(mistake) = self.check() {
+            return mistake.report();
+        }
+        #[cfg(feature = "operations")]
+        return own::conduct(self, words.into_iter());
+        #[cfg(not(feature = "operations"))]
+        program::conduct(&self.provider, &self.cases, words.into_iter())
     }
 
-    fn host(self, provider: &str) -> Host {
+    pub(crate) fn host(self, provider: &str) -> Host {
         Host { provider: provider.to_owned(), version: self.version, entries: self.entries }
     }
 
-    fn check(self) -> Result<Checked, Mistake> {
-        let provider = self.provider.clone();
-        if !is_kebab(&provider) || RESERVED.contains(&provider.as_str()) {
+    /// Whether its names can stand in a row, each once.
+    fn check(&self) -> Result<(), Mistake> {
+        if !is_kebab(&self.provider) || RESERVED.contains(&self.provider.as_str()) {
             let hint =
                 format!("write lowercase letters, digits and `-`, and none of {}", RESERVED.join(", "));
-            return Err(Mistake::usage(format!("a bench cannot be called `{provider}`"), hint));
+            return Err(Mistake::new(format!("a bench cannot be called `{}`", self.provider), hint));
         }
         for (index, entry) in self.entries.iter().enumerate() {
             let name = bare(entry.implementation);
             if !is_written(name) {
                 let what = format!("an implementation cannot be called `{name}`");
-                return Err(Mistake::usage(what, "write letters, digits, `-`, `_` and `.`"));
-            }
-            if let Err((why, hint)) = roofline_core::case::parse_form(entry.operation) {
-                let what = format!("implementation `{name}`: {why}");
-                let hint = format!("{hint}; one of your own joins by `.operation::<…>()`");
-                return Err(Mistake::usage(what, hint));
+                return Err(Mistake::new(what, "write letters, digits, `-`, `_` and `.`"));
             }
             let same = |other: &&Entry| {
                 bare(other.implementation) == name
@@ -128,38 +119,9 @@ impl Bench {
             };
             if self.entries[..index].iter().any(|other| same(&other)) {
                 let what = format!("two implementations of `{}` are called `{name}`", entry.operation);
-                return Err(Mistake::usage(what, "give one another `NAME`"));
+                return Err(Mistake::new(what, "give one another `NAME`"));
             }
         }
-        let mut cases: Vec<Case> = Vec::new();
-        for id in &self.cases {
-            let case: Case = id.parse().map_err(|error: roofline_core::case::CaseError| {
-                Mistake::usage(error.to_string(), error.hint.clone())
-            })?;
-            let fits = |entry: &&Entry| entry.operation == case.form() && entry.offer().takes(&case).is_ok();
-            if !self.entries.iter().any(|entry| fits(&entry)) {
-                let what =
-                    format!("no implementation of this bench has `{}` in {}", case.form(), case.precision);
-                return Err(Mistake::usage(what, format!("add one, or leave out the case `{id}`")));
-            }
-            // Tensors of a size of zero or beyond all memory are the conductor's to refuse.
-            let small = case.resized(&vec![2; case.sizes.len()]);
-            case.operation.check_tensors(&small).map_err(|why| {
-                Mistake::usage(format!("operation `{}`: {why}", case.operation.name), "mend `tensors`")
-            })?;
-            if !cases.contains(&case) {
-                cases.push(case);
-            }
-        }
-        if cases.is_empty() {
-            let hint = "add `.case(\"softmax/f32/rows=512,cols=1000\")`";
-            return Err(Mistake::usage("the bench has no case", hint));
-        }
-        Ok(Checked { host: self.host(&provider), provider, cases })
+        Ok(())
     }
 }
-
-/// The house, as a runner and as a provider.
-pub(crate) const HOUSE: &str = "cpu";
-/// Names of runners and providers that have a meaning of their own.
-pub(crate) const RESERVED: [&str; 2] = [HOUSE, "limit"];

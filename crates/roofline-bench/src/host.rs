@@ -1,6 +1,6 @@
 //! The bench binary as a runner: its entries under the name of the bench, or under that of a baseline.
 
-use roofline_core::protocol::{VERSION, cpu};
+use roofline_protocol::messages::{VERSION, cpu};
 use roofline_runner::{Entry, Hello, Job, Offer, Ready, Refusal, Runner, unsupported};
 use std::collections::BTreeMap;
 

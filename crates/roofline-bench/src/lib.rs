@@ -38,35 +38,39 @@
 //! }
 //! ```
 //!
-//! The binary starts itself: as keeper and as runners, so that a kernel that crashes or hangs costs one row, and, where
-//! it has an [`Operation`] of its own, as the process of its reference. `docs/bring-your-own/rust.md` is the guide.
+//! The binary is a runner, and becomes the program `roofline`, which conducts it and must be in `PATH`: a kernel that crashes or
+//! hangs costs one row, and a bench is built in a minute. With the feature `operations` it may have an `Operation` of its own; then
+//! it has all that conducts in itself. `docs/bring-your-own/rust.md` is the guide.
 #![forbid(unsafe_code)]
 
-mod baseline;
 mod bench;
 mod host;
-mod house;
 mod implementation;
 mod mistake;
+#[cfg(feature = "operations")]
 mod operation;
-mod options;
+#[cfg(feature = "operations")]
+mod own;
+#[cfg(not(feature = "operations"))]
+mod program;
+#[cfg(feature = "operations")]
 mod reference;
-mod run;
 
 pub use bench::Bench;
 pub use half::{bf16, f16};
 pub use implementation::Implementation;
+#[cfg(feature = "operations")]
 pub use operation::Operation;
-pub use roofline_core::bound;
-pub use roofline_core::case::Case;
-pub use roofline_core::dtype::Dtype;
-pub use roofline_core::fill::Fill;
-pub use roofline_core::operation::{
-    Axis, Expected, Param, Problem, Property, RateUnit, Reach, Variant, Work,
+#[cfg(feature = "operations")]
+pub use roofline_core::{
+    bound,
+    case::Case,
+    fill::Fill,
+    operation::{Axis, Expected, Param, Problem, Property, RateUnit, Reach, Variant, Work},
+    precision::{Accumulator, Precision},
+    tensor::{Content, Tensor, View},
+    units::Bytes,
 };
-pub use roofline_core::precision::{Accumulator, Precision};
-pub use roofline_core::tensor::{Content, Tensor, View};
-pub use roofline_core::units::Bytes;
 pub use roofline_runner::{
-    Counting, Element, Entry, Job, Kernel, Ready, Refusal, failed, out_of_memory, unsupported,
+    Counting, Dtype, Element, Entry, Job, Kernel, Ready, Refusal, failed, out_of_memory, unsupported,
 };

@@ -1,45 +1,23 @@
-//! What goes wrong, said in one to three lines, with its exit code.
+//! A mistake in a bench, said with what to do.
 
-use roofline_run::baseline::Unusable;
-use roofline_run::terminal::tell;
-use roofline_store::StoreError;
+use std::io::Write;
 use std::process::ExitCode;
 
 #[derive(Debug)]
 pub(crate) struct Mistake {
-    what: String,
-    hint: Option<String>,
-    code: u8,
+    pub(crate) what: String,
+    pub(crate) hint: String,
 }
 
 impl Mistake {
-    /// A failure of the system around us.
-    pub(crate) fn own(what: impl Into<String>) -> Mistake {
-        Mistake { what: what.into(), hint: None, code: 1 }
+    pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Mistake {
+        Mistake { what: what.into(), hint: hint.into() }
     }
 
-    /// A mistake in the bench or its options.
-    pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> Mistake {
-        Mistake { what: what.into(), hint: Some(hint.into()), code: 2 }
-    }
-
-    /// What the store says of itself.
-    pub(crate) fn of_store(error: &StoreError) -> Mistake {
-        Mistake { what: format!("store: {error}"), hint: Some(error.hint()), code: 1 }
-    }
-
-    /// Why there is nothing to compare with.
-    pub(crate) fn of_baseline(why: &Unusable) -> Mistake {
-        let code = if matches!(why, Unusable::Io { .. }) { 1 } else { 2 };
-        let hint = why.hint().replace("roofline run --save", "cargo bench -- --save-baseline");
-        Mistake { what: why.to_string(), hint: Some(hint), code }
-    }
-
+    /// Prints it, and gives the code of all mistakes in a bench or its options.
     pub(crate) fn report(&self) -> ExitCode {
-        tell(&match &self.hint {
-            Some(hint) => format!("error: {}\n\nhint: {hint}", self.what),
-            None => format!("error: {}", self.what),
-        });
-        ExitCode::from(self.code)
+        // Where nobody reads, nobody is to be told.
+        let _ = writeln!(std::io::stderr(), "error: {}\n\nhint: {}", self.what, self.hint);
+        ExitCode::from(2)
     }
 }

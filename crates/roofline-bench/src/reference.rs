@@ -29,9 +29,9 @@ const MOST_CHANGES: usize = 1000;
 
 /// How the process is started: this binary, and how long an answer may take.
 #[derive(Debug)]
-pub(crate) struct Way {
-    pub(crate) program: PathBuf,
-    pub(crate) patience: Duration,
+struct Way {
+    program: PathBuf,
+    patience: Duration,
 }
 
 static WAY: OnceLock<Way> = OnceLock::new();
@@ -39,8 +39,8 @@ static PROCESS: Mutex<Option<Process>> = Mutex::new(None);
 static FAILURE: OnceLock<String> = OnceLock::new();
 
 /// Says once how references are asked for.
-pub(crate) fn set_up(way: Way) {
-    let _ = WAY.set(way);
+pub(crate) fn set_up(program: PathBuf, patience: Duration) {
+    let _ = WAY.set(Way { program, patience });
 }
 
 /// The first failure of a reference in this run.

@@ -15,11 +15,12 @@ use std::process::{Command, Output};
 const PAGE: &str = "docs/bring-your-own/rust.md";
 const HOUSE: &str = "A kernel for an operation of the house";
 const OWN: &str = "An operation of your own";
+const PROPERTY: &str = "Several outputs, or a property";
 const WRONG: &str = "When it is wrong";
 
 #[test]
 fn the_page_works() {
-    let example = Example::new();
+    let mut example = Example::new();
     example.write(&example.files);
     let said = example.follow(HOUSE);
     let [all, quick, against, list, test] = &said[..] else { panic!("five commands, not {}", said.len()) };
@@ -34,13 +35,6 @@ fn the_page_works() {
     assert_eq!(list.out, names.concat());
     assert!(!test.out.contains("of limit"), "cargo test measures: {}", test.out);
 
-    let said = example.follow(OWN);
-    said[0].must(0, &["gemv/f32/rows=256,cols=1000", "mine/eight-sums", "traffic", "1 row: 1 ok"]);
-
-    let said = example.follow("Several outputs, or a property");
-    let rows = ["range/f32/rows=256,cols=1000", "largest/f32/rows=256,cols=1000"];
-    said[0].must(0, &[rows[0], rows[1], "mine/folds", "mine/scan", "2 rows: 2 ok"]);
-
     let said = example.follow("Baselines");
     let [save, compare] = &said[..] else { panic!("two commands, not {}", said.len()) };
     save.must(0, &["ok"]);
@@ -51,6 +45,17 @@ fn the_page_works() {
     example.revisions();
     example.write(&example.files);
     example.habits();
+    example.alone();
+
+    [OWN, PROPERTY].iter().for_each(|section| example.add(section));
+    example.write(&example.files);
+    let said = example.follow(OWN);
+    said[0].must(0, &["gemv/f32/rows=256,cols=1000", "mine/eight-sums", "traffic", "1 row: 1 ok"]);
+
+    let said = example.follow(PROPERTY);
+    let rows = ["range/f32/rows=256,cols=1000", "largest/f32/rows=256,cols=1000"];
+    said[0].must(0, &[rows[0], rows[1], "mine/folds", "mine/scan", "2 rows: 2 ok"]);
+
     example.mistakes();
 }
 
@@ -59,6 +64,7 @@ struct Example {
     page: String,
     folder: PathBuf,
     target: PathBuf,
+    root: PathBuf,
     files: BTreeMap<String, Vec<u8>>,
     _lock: File,
 }
@@ -112,24 +118,31 @@ impl Example {
         let lock = File::create(place.join("lock")).expect("a lock file");
         lock.lock().expect("the lock of the example");
         let page = fs::read_to_string(root.join(PAGE)).expect(PAGE);
-        let mut files = BTreeMap::new();
-        for block in blocks(&page).iter().filter(|block| block.file().is_some() && block.section != WRONG) {
-            block.apply(&mut files);
-        }
-        let manifest = files.get_mut("Cargo.toml").expect("the page has a manifest");
-        let text = String::from_utf8_lossy(manifest).replace("ROOFLINE", &root.display().to_string());
-        *manifest = format!("{text}\n{}", profile(&root)).into_bytes();
-        // The versions that the tests were built with, so that nothing is fetched.
-        files.insert("Cargo.lock".to_owned(), fs::read(root.join("Cargo.lock")).expect("Cargo.lock"));
         let target = place.parent().and_then(Path::parent).expect("the target folder").to_owned();
-        // `--against cpu` and `ab` are that program's.
+        // What a bench becomes.
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--offline", "-p", "roofline"])
             .env("CARGO_TARGET_DIR", &target)
-            .current_dir(root)
+            .current_dir(&root)
             .status();
         assert!(built.is_ok_and(|status| status.success()), "roofline can be built");
-        Example { page, folder, target, files, _lock: lock }
+        let mut example = Example { page, folder, target, root, files: BTreeMap::new(), _lock: lock };
+        example.add(HOUSE);
+        let manifest = example.files.get_mut("Cargo.toml").expect("the page has a manifest");
+        manifest.extend(format!("\n{}", profile(&example.root)).into_bytes());
+        // The versions that the tests were built with, so that nothing is fetched.
+        let lock = fs::read(example.root.join("Cargo.lock")).expect("Cargo.lock");
+        example.files.insert("Cargo.lock".to_owned(), lock);
+        example
+    }
+
+    /// Files, and changes of files, under a heading of the page.
+    fn add(&mut self, section: &str) {
+        let blocks = blocks(&self.page).into_iter();
+        for mut block in blocks.filter(|block| block.file().is_some() && block.section == section) {
+            block.text = block.text.replace("ROOFLINE", &self.root.display().to_string());
+            block.apply(&mut self.files);
+        }
     }
 
     fn write(&self, files: &BTreeMap<String, Vec<u8>>) {
@@ -239,6 +252,12 @@ impl Example {
         said.must_say(2, &["there is no baseline `mian`", "did you mean `main`"]);
         let said = self.run("cargo bench --bench kernels -- --list --baseline main cols=31");
         assert_eq!(said.out, "softmax/f32/rows=512,cols=31@mine/three-loops: benchmark\n");
+    }
+
+    /// Where there is no program `roofline`.
+    fn alone(&self) {
+        let line = "ROOFLINE=/no/such/program $CARGO bench --offline --quiet --profile dev --bench kernels";
+        self.shell(line).must_say(2, &["which the program `roofline` conducts", "hint: it comes with"]);
     }
 
     /// Kernels and references that are wrong, panic, hang or die.

@@ -272,9 +272,8 @@ impl Instance {
 
     /// What `prepare` says of the tensors.
     pub fn places(&self) -> Vec<Place> {
-        let place = |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| {
-            Place::of(tensor, offset, memory.size())
-        };
+        let place =
+            |(tensor, memory, offset): (&Tensor, &MemoryFile, usize)| tensor.place(offset, memory.size());
         let strides = self.inputs.iter().map(|placed| placed.stride);
         let strides = strides.chain(self.outputs.iter().map(|placed| placed.stride));
         let in_sets = |(place, stride): (Place, usize)| {

@@ -360,6 +360,6 @@ pub fn question(case: &Case, seat: &Seat, instance: &Instance) -> Prepare {
         threads: seat.threads,
         cores: seat.cores().unwrap_or_default(),
         work: is_limit(&seat.implementation).then(|| (case.operation.work)(case)),
-        ..Prepare::of(case, &seat.implementation, instance.places())
+        ..case.question(&seat.implementation, instance.places())
     }
 }

@@ -6,7 +6,7 @@ use roofline_core::case::{Case, Device};
 use roofline_core::condition::Condition;
 use roofline_core::names::matches;
 use roofline_core::operation::own::Declaration;
-use roofline_core::protocol::{Hello, Offer};
+use roofline_core::protocol::{Hello, Offer, condition};
 use roofline_core::record::Record;
 
 #[derive(Clone, Debug)]
@@ -160,7 +160,7 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
         let form = case.form();
         let fits = |offer: &&Offer| is_absent || offer.devices.iter().any(|device| device == kind);
         for offer in runner.offers.iter().filter(|offer| offer.operation == form).filter(fits) {
-            let lacks = offer.takes(case).err();
+            let lacks = case.is_taken_by(offer).err();
             let offered = lacks.is_none();
             // A probe that does not bound the dtype is no gap that a row should show.
             let is_probe = is_limit(&offer.implementation);
@@ -192,7 +192,7 @@ fn rows(case: &Case, runners: &[RunnerOffers], patterns: &[String]) -> Vec<Plann
 
 /// What an offer requires; one that cannot be meant was refused when its runner said hello.
 fn requires(offer: &Offer) -> Condition {
-    offer.condition().unwrap_or_default()
+    condition(offer).unwrap_or_default()
 }
 
 #[cfg(test)]

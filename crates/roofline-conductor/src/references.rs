@@ -234,11 +234,7 @@ impl Given {
         Prepare {
             purpose: Some(self.purpose),
             cores: cores_for(1).unwrap_or_default(),
-            ..Prepare::of(
-                problem.case,
-                &format!("{}/reference", own.by.runner),
-                read.chain(written).collect(),
-            )
+            ..problem.case.question(&format!("{}/reference", own.by.runner), read.chain(written).collect())
         }
     }
 

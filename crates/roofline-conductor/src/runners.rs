@@ -10,7 +10,7 @@ pub use side::bare_names;
 
 use crate::home;
 use roofline_core::nearest::nearest;
-use roofline_core::protocol::{Hello, Offer};
+use roofline_core::protocol::{Hello, Offer, condition};
 use roofline_core::text::line_and_column;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -175,10 +175,10 @@ impl RunnerSpec {
             for offer in offers.by_ref().filter(|offer| operation.is_none_or(|form| form == offer.operation))
             {
                 found = true;
-                let own = offer.condition().map_err(|breach| breach.to_string())?;
+                let own = condition(offer).map_err(|breach| breach.to_string())?;
                 offer.requires.clone_from(text);
                 let more =
-                    offer.condition().map_err(|breach| format!("`[requires]` of runner.toml {breach}"))?;
+                    condition(offer).map_err(|breach| format!("`[requires]` of runner.toml {breach}"))?;
                 offer.requires = own.and(&more).to_string();
             }
             if !found {

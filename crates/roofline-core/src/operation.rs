@@ -9,6 +9,9 @@ pub mod own;
 
 pub use judged::{Elements, Expected, Judged, Mutant, Problem, Property, Reach, WholeCheck, Wrong};
 
+pub use crate::names::form;
+pub use roofline_protocol::work::Work;
+
 use crate::case::{Case, number};
 use crate::condition::{Condition, Sizes};
 use crate::fill::{Fill, Filling};
@@ -16,8 +19,6 @@ use crate::names::{is_kebab, is_operation};
 use crate::philox::Draws;
 use crate::precision::Precision;
 use crate::tensor::{Role, Tensor};
-use crate::units::Bytes;
-use serde::{Deserialize, Serialize};
 
 /// One operation. Plain functions over a case: nothing here knows an implementation.
 #[derive(Clone, Copy, Debug)]
@@ -128,29 +129,6 @@ impl Param {
 pub enum RateUnit {
     Bytes,
     Flops,
-}
-
-/// What a case must do whatever the implementation: operations by kind, compulsory traffic.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Work {
-    /// Fused multiply-adds; each counts as two operations.
-    pub multiply_adds: u64,
-    /// Additions, multiplications, comparisons that stand alone; divisions and roots, which have units of their own.
-    pub simple: u64,
-    /// Exponentials, logarithms, sines.
-    pub special: u64,
-    pub read: Bytes,
-    pub written: Bytes,
-}
-
-impl Work {
-    pub fn flops(&self) -> u64 {
-        2u64.saturating_mul(self.multiply_adds).saturating_add(self.simple).saturating_add(self.special)
-    }
-
-    pub fn traffic(&self) -> Bytes {
-        self.read + self.written
-    }
 }
 
 impl Operation {
@@ -299,9 +277,4 @@ impl Operation {
     pub fn takes_sizes(&self, sizes: &[u64]) -> Result<(), String> {
         self.legal().holds(Sizes { names: &self.axis_names(), values: sizes })
     }
-}
-
-/// `operation` or `operation.variant`.
-pub fn form(operation: &str, variant: &str) -> String {
-    if variant.is_empty() { operation.to_owned() } else { format!("{operation}.{variant}") }
 }

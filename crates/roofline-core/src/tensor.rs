@@ -1,26 +1,8 @@
 //! Tensors of a case: role, type, shape, what they hold, and how they may change.
 
 use crate::dtype::Dtype;
+pub use crate::protocol::Role;
 use crate::sparse::{Part, Sparse};
-use serde::{Deserialize, Serialize};
-
-/// What an implementation does with a tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Role {
-    /// Mapped for reading only; may change before any visit.
-    Input,
-    /// An input that preparation may read and pack: it changes only with a new preparation.
-    Constant,
-    /// Mapped for reading and writing.
-    Output,
-}
-
-impl Role {
-    pub fn is_input(self) -> bool {
-        self != Role::Output
-    }
-}
 
 /// What the elements of an input mean, and so what they may be.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -34,9 +34,6 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 use std::time::Duration;
 
-/// Words that a bench binary has in it and no other program: it is told by them without being started.
-pub const BENCH_MARK: &str = "a Roofline bench, beside another build of it that this file is";
-
 /// A new run: who, when, where, and by which words.
 pub fn begin(machine: &Machine) -> Run {
     let arguments: Vec<String> =

@@ -2,7 +2,7 @@
 
 use crate::job::MAX_TENSORS;
 use crate::sys;
-use roofline_core::protocol::MAX_LINE;
+use roofline_protocol::messages::MAX_LINE;
 use rustix::io::{Errno, IoSliceMut, retry_on_intr};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,

@@ -1,7 +1,7 @@
 //! The only clock of a sample.
 
 use crate::kernel::{Kernel, Samples, Visit};
-use roofline_core::protocol::Refusal;
+use roofline_protocol::messages::Refusal;
 use std::time::Instant;
 
 /// `warmup` untimed launches, then every sample timed, and apart from it what settling took.

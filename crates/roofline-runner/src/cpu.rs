@@ -5,10 +5,10 @@ use crate::kernel::{Ready, Runner, failed, unsupported};
 use crate::limit::{self, name_of, pool};
 use crate::session::serve as host;
 use crate::sys::tensor::Element;
-use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Hello, Offer, Refusal, Role};
 use roofline_cpu::catalog::{self, Implementation};
 use roofline_cpu::{Args, Cpu, Datum, Fp8E4m3, Fp8E5m2, Isa, bf16, f16};
+use roofline_protocol::dtype::Dtype;
+use roofline_protocol::messages::{Hello, Offer, Refusal, Role};
 use std::process::ExitCode;
 
 /// Hosts the kernels until the conductor leaves.

@@ -15,10 +15,10 @@ use crate::session::refuse;
 use file::CudaFile;
 use kernels::{offers, prepare};
 use queue::Queue;
-use roofline_core::protocol::{
+use roofline_cuda::{Access, CudaError, Device, SharedMemory, Stream};
+use roofline_protocol::messages::{
     Answer, Ask, Hello, Launched, MAX_SAMPLES, Place, Prepare, Prepared, Question, Refusal, VERSION, Visited,
 };
-use roofline_cuda::{Access, CudaError, Device, SharedMemory, Stream};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -247,7 +247,7 @@ fn plain(answer: impl serde::Serialize) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roofline_core::protocol::RefusalKind;
+    use roofline_protocol::messages::RefusalKind;
 
     #[test]
     fn what_the_user_lets_be_seen_is_counted_as_the_driver_does() {

@@ -1,7 +1,7 @@
 //! The device process: `roofline device cuda:0`, trusted owner of the tensors on a device.
 //!
 //! No kernel under test runs here. It makes memory that runners map, copies between that and the
-//! [mirror](roofline_core::protocol::device) that it shares with the conductor, poisons, hashes and searches it
+//! [mirror](roofline_protocol::device) that it shares with the conductor, poisons, hashes and searches it
 //! where it lies, and empties the device's caches. What a device does behind that is a [`Driver`]: CUDA, or the
 //! [stand-in](stand_in) over the host's memory with which all of it is tested where there is no device.
 
@@ -11,7 +11,7 @@ pub(crate) mod stand_in;
 use crate::channel::{Broken, Channel};
 use crate::sys::mapping::{Mapping, page_size};
 use crate::sys::tensor::{Input, Output};
-use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Part, Reply, State, Step};
+use roofline_protocol::device::{Done, Facts, MAX_LINE, Part, Reply, State, Step};
 use stand_in::StandIn;
 use std::collections::BTreeMap;
 use std::io::Write;

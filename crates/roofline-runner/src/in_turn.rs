@@ -5,7 +5,7 @@
 
 use crate::clock;
 use crate::kernel::{Kernel, Samples, Visit};
-use roofline_core::protocol::Refusal;
+use roofline_protocol::messages::Refusal;
 
 pub(crate) struct InTurn {
     kernels: Vec<Box<dyn Kernel>>,

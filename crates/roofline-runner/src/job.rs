@@ -6,9 +6,9 @@ use crate::kernel::{failed, out_of_memory, unsupported};
 use crate::restore::Restore;
 use crate::sys::mapping::{self, Mapping};
 use crate::sys::tensor::{Element, Input, Output};
-use roofline_core::operation;
-use roofline_core::precision::Accumulator;
-use roofline_core::protocol::{Place, Prepare, Refusal, Role};
+use roofline_protocol::messages::{Place, Prepare, Refusal, Role};
+use roofline_protocol::names;
+use roofline_protocol::precision::Accumulator;
 use rustix::fs::{Mode, OFlags};
 use std::ops::Deref;
 use std::os::fd::OwnedFd;
@@ -83,7 +83,7 @@ impl Job {
 
     /// `operation` or `operation.variant`.
     pub fn form(&self) -> String {
-        operation::form(&self.operation, &self.variant)
+        names::form(&self.operation, &self.variant)
     }
 
     /// The value of an axis.
@@ -167,6 +167,7 @@ impl Job {
 
     /// The same with of each tensor what a launch reads or writes: a part where that is so, and nothing of an input where an
     /// output starts as it and is read instead.
+    #[cfg(feature = "limit")]
     pub(crate) fn walked(&mut self) -> Result<InAndOut, Refusal> {
         let (inputs, outputs) = self.bytes()?;
         let is_read =

@@ -2,7 +2,7 @@
 
 use crate::clock;
 use crate::job::Job;
-use roofline_core::protocol::{Hello, OutputMode, Prepared, Refusal, RefusalKind};
+use roofline_protocol::messages::{Hello, OutputMode, Prepared, Refusal, RefusalKind};
 
 /// A process that hosts implementations. [`Table`](crate::Table) is the plain one.
 pub trait Runner {

@@ -29,7 +29,8 @@
 //! known at run time only implements [`Runner`]. Whoever speaks the protocol by hand has
 //! [`Channel`] and [`Session`].
 //!
-//! The runners of the house stand here too, behind the feature `house`; [`limit`] measures what a machine can do at all.
+//! The runners of the house stand here too, behind the feature `house`; `limit`, behind a feature of its name, measures what a
+//! machine can do at all. Without these an SDK knows no operation, and compiles no kernel.
 //!
 //! A runner speaks on file descriptor 3 when that is a socket, else on standard input and output,
 //! and then its tensors are files: `runner < conversation` is how to start it under a debugger.
@@ -44,6 +45,7 @@ pub mod cuda;
 pub mod device;
 #[cfg(feature = "house")]
 pub mod library;
+#[cfg(feature = "limit")]
 pub mod limit;
 
 mod channel;
@@ -61,9 +63,11 @@ mod sys;
 pub use channel::{Broken, Channel, Message};
 pub use job::Job;
 pub use kernel::{Kernel, Ready, Runner, Samples, Visit, failed, out_of_memory, unsupported};
-pub use roofline_core::dtype::Dtype;
-pub use roofline_core::protocol::{self, Hello, Offer, Prepare, Prepared, Refusal, RefusalKind};
 pub use roofline_lanes::Fp8E4m3;
+pub use roofline_protocol::dtype::Dtype;
+pub use roofline_protocol::messages::{
+    self as protocol, Hello, Offer, Prepare, Prepared, Refusal, RefusalKind,
+};
 pub use session::{Answered, Session, refuse, serve};
 pub use sys::heap::Counting;
 pub use sys::tensor::{Element, Input, Output};

@@ -13,7 +13,7 @@ use roofline_core::nearest::nearest;
 use roofline_core::operation::Operation;
 use roofline_core::operation::own::{Declarer, Own, Purpose};
 use roofline_core::ops;
-use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, cpu};
+use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, condition, cpu};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
@@ -160,7 +160,7 @@ fn check(row: &DeclaredOffer, provider: &str) -> Result<(Offer, Functions), Stri
         requires: row.condition.clone().unwrap_or_default(),
         ..Offer::new(&implementation, operation, &[])
     };
-    offer.condition().map_err(|breach| of_row(breach.to_string()))?;
+    condition(&offer).map_err(|breach| of_row(breach.to_string()))?;
     Ok((offer, functions))
 }
 

@@ -5,7 +5,7 @@
 
 use crate::kernel::{Kernel, Samples, Visit};
 use crate::sys::tensor::{Input, Output};
-use roofline_core::protocol::Refusal;
+use roofline_protocol::messages::Refusal;
 use std::time::Instant;
 
 /// An output and the input that it starts as. Its memory is mapped once more here, as it is in the conductor.

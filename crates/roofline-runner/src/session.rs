@@ -6,7 +6,7 @@ use crate::job::Job;
 use crate::kernel::{Ready, Runner, Samples, Visit, failed};
 use crate::restore::Restored;
 use crate::sys::{float_mode, heap};
-use roofline_core::protocol::{
+use roofline_protocol::messages::{
     Answer, Ask, Launched, MAX_SAMPLES, OutputMode, Place, Prepare, Question, Refusal, Visited, excerpt,
 };
 use serde_json::Value;

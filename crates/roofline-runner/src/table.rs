@@ -2,8 +2,8 @@
 
 use crate::job::Job;
 use crate::kernel::{Ready, Runner, unsupported};
-use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Hello, Offer, Refusal, VERSION, cpu};
+use roofline_protocol::dtype::Dtype;
+use roofline_protocol::messages::{Hello, Offer, Refusal, VERSION, cpu};
 use std::collections::BTreeMap;
 
 /// One implementation of one operation, made by [`Entry::new`] and what follows it. The same name may

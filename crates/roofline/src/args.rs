@@ -13,7 +13,9 @@ pub use show::{Read, Show};
 pub use stored::{
     Baselines, BaselinesAction, Compare, Explain, Export, History, Import, Merge, Prune, Runs, RunsAction,
 };
-pub use surroundings::{Install, Job, Language, List, Machine, New, NewKind, Runners, RunnersAction, What};
+pub use surroundings::{
+    Bench, Install, Job, Language, List, Machine, New, NewKind, Runners, RunnersAction, What,
+};
 pub use values::{Size, parse_parameter};
 
 use clap::{Parser, Subcommand};
@@ -76,6 +78,9 @@ pub enum Command {
         /// Is made if it is not there
         folder: PathBuf,
     },
+    /// Conduct a bench of a crate; what `cargo bench` starts becomes this
+    #[command(hide = true)]
+    Bench(Bench),
     /// Parent of all runner processes; started by roofline itself
     #[command(hide = true)]
     Keeper,

@@ -3,6 +3,7 @@
 pub mod ab;
 pub mod again;
 pub mod baselines;
+pub mod bench;
 pub mod compare;
 pub mod completions;
 pub mod explain;

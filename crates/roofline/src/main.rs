@@ -53,6 +53,7 @@ fn run(command: Command) -> Result<ExitCode, Problem> {
         }
         Command::Completions { shell } => commands::completions::run(shell),
         Command::Man { folder } => commands::man::run(&folder),
+        Command::Bench(bench) => commands::bench::run(bench),
         Command::Keeper => {
             roofline_conductor::keeper::serve().map_err(|error| Problem::own(format!("keeper: {error}")))?;
             Ok(ExitCode::SUCCESS)

@@ -7,27 +7,44 @@ use serde_json::Value;
 type Row = (&'static str, &'static [&'static str]);
 
 const ALLOWED: &[Row] = &[
-    ("roofline-core", &[]),
+    ("roofline-protocol", &[]),
+    ("roofline-core", &["roofline-protocol"]),
     // Kernels are libraries first, and so is what they stand on.
     ("roofline-lanes", &[]),
     ("roofline-cpu", &["roofline-lanes"]),
     ("roofline-cuda", &[]),
-    ("roofline-runner", &["roofline-core", "roofline-lanes", "roofline-cpu", "roofline-cuda"]),
+    (
+        "roofline-runner",
+        &["roofline-protocol", "roofline-core", "roofline-lanes", "roofline-cpu", "roofline-cuda"],
+    ),
     // Between the conductor and any kernel there is a process, never a dependency.
     ("roofline-conductor", &["roofline-core"]),
     ("roofline-store", &["roofline-core"]),
     ("roofline-report", &["roofline-core"]),
     // What a run has around it, for whoever begins one.
     ("roofline-run", &["roofline-core", "roofline-conductor", "roofline-store", "roofline-report"]),
-    // Users compile it: no kernel of the house is part of it.
+    // What a bench binary is conducted by: the program `roofline`, or itself.
     (
-        "roofline-bench",
+        "roofline-benches",
         &[
             "roofline-core",
             "roofline-runner",
             "roofline-conductor",
             "roofline-store",
             "roofline-report",
+            "roofline-run",
+        ],
+    ),
+    // Users compile it: no kernel of the house is part of it, and all but the first two only where operations are their own.
+    (
+        "roofline-bench",
+        &[
+            "roofline-protocol",
+            "roofline-runner",
+            "roofline-bench",
+            "roofline-benches",
+            "roofline-core",
+            "roofline-conductor",
             "roofline-run",
         ],
     ),
@@ -42,6 +59,7 @@ const ALLOWED: &[Row] = &[
             "roofline-store",
             "roofline-report",
             "roofline-run",
+            "roofline-benches",
         ],
     ),
     // A runner like any other, but of cheats.

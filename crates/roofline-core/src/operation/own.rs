@@ -24,7 +24,7 @@ use crate::tensor::{Content, Tensor, View};
 use crate::units::Bytes;
 use expression::Expression;
 pub use model::Model;
-use serde::{Deserialize, Serialize};
+pub use roofline_protocol::declaration::{Declaration, Purpose};
 use signature::{Declared, Signature};
 use words::Words;
 
@@ -37,52 +37,9 @@ const MOST_PARAMS: usize = 8;
 /// Types that a declared operation may be in.
 const DTYPES: [Dtype; 6] = [Dtype::F32, Dtype::Bf16, Dtype::F16, Dtype::F64, Dtype::I8, Dtype::I32];
 
-/// An operation as a runner declares it: texts, not yet understood.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Declaration {
-    pub name: String,
-    /// The formula in one line.
-    #[serde(default)]
-    pub about: String,
-    /// `a[rows, cols], x[cols] -> y[rows]`.
-    pub signature: String,
-    /// Name of the model of a kernel's error: `dot(cols)`.
-    pub bound: String,
-    /// Ids of precisions; `f32` where none is named.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dtypes: Vec<String>,
-    /// Axes along which an input reaches outputs at its own place alone.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub independent: Vec<String>,
-    /// Sizes that it is defined for, as a [`Condition`] says it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub legal: String,
-    /// Numbers of the formula: `eps = 1e-5 within 0 1, alpha = 2`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub params: String,
-    /// Operations that a case takes; what the bound's model says where left out.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub flops: String,
-    /// Whether finite inputs may give NaN.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub may_be_nan: bool,
-}
-
-impl Declaration {
-    /// Whether its formula takes a number of this name.
-    pub fn has_param(&self, name: &str) -> bool {
-        parse_params(&self.params).is_ok_and(|params| params.iter().any(|param| param.name == name))
-    }
-}
-
-/// What a reference process is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Purpose {
-    /// The outputs in f64, from inputs in f64.
-    Reference,
-    /// The same at the accumulator's precision, for a bound that is calibrated.
-    Evaluate,
+/// Whether the formula of a declared operation takes a number of this name.
+pub fn has_param(declaration: &Declaration, name: &str) -> bool {
+    parse_params(&declaration.params).is_ok_and(|params| params.iter().any(|param| param.name == name))
 }
 
 /// Asks the process of an operation for whole outputs, and behind them for their errors where the

@@ -4,7 +4,7 @@
 
 use super::{
     Allocations, Answer, Ask, Hello, Launched, MAX_LINE, OLDEST, Offer, Prepared, Question, Refusal, VERSION,
-    Visited, excerpt,
+    Visited, condition, excerpt,
 };
 use crate::names::is_implementation;
 use crate::operation::own::{Declarer, Own};
@@ -157,7 +157,7 @@ fn check_offer(offer: &Offer) -> Result<(), Breach> {
     names("parameters of an offer", &offer.params)?;
     within("sentence about an offer", &offer.about, LONGEST_TEXT)?;
     within("condition of an offer", &offer.requires, LONGEST_TEXT)?;
-    offer.condition()?;
+    condition(offer)?;
     names("devices of an offer", &offer.devices)
 }
 

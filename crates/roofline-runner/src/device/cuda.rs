@@ -1,10 +1,10 @@
 //! The driver of a CUDA device.
 
 use super::{Driver, Fault};
-use roofline_core::protocol::device::{Facts, Part, State};
 use roofline_cuda::{
     CardState, CudaError, Device, DeviceInfo, DeviceVec, Monitor, SharedMemory, Stream, tend,
 };
+use roofline_protocol::device::{Facts, Part, State};
 use std::os::fd::OwnedFd;
 use std::time::Instant;
 

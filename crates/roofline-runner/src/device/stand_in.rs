@@ -6,7 +6,7 @@
 use super::{Driver, Fault};
 use crate::sys::mapping::{Mapping, page_size};
 use crate::sys::tensor::Output;
-use roofline_core::protocol::device::{self, Facts, Part, State};
+use roofline_protocol::device::{self, Facts, Part, State};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use std::fs::{File, TryLockError};
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! An allocator that counts, so that a launch can say what it takes from the heap.
 
-use roofline_core::protocol::Allocations;
+use roofline_protocol::messages::Allocations;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -5,8 +5,9 @@
 
 use super::tensor::{Input, Output};
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use roofline_core::dtype::Dtype;
-use roofline_core::protocol::{Declaration, Place};
+use roofline_protocol::declaration::Declaration;
+use roofline_protocol::dtype::Dtype;
+use roofline_protocol::messages::Place;
 use std::error::Error;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;

@@ -15,8 +15,8 @@
 
 use super::mapping::Mapping;
 use half::{bf16, f16};
-use roofline_core::dtype::Dtype;
 use roofline_lanes::{Fp8E4m3, Fp8E5m2};
+use roofline_protocol::dtype::Dtype;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -76,6 +76,7 @@ impl<T: sealed::Plain> Input<T> {
     }
 
     /// Its first elements, `length` of them if it has so many.
+    #[cfg(feature = "limit")]
     pub(crate) fn first(self, length: usize) -> Input<T> {
         Input { length: length.min(self.length), ..self }
     }
@@ -111,6 +112,7 @@ impl<T: sealed::Plain> Output<T> {
     }
 
     /// Its first elements, `length` of them if it has so many.
+    #[cfg(feature = "limit")]
     pub(crate) fn first(self, length: usize) -> Output<T> {
         Output { length: length.min(self.length), ..self }
     }

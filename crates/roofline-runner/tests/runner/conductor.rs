@@ -1,7 +1,8 @@
 //! The other side of the conversation, as small as a test needs it.
 
 use roofline_core::case::Case;
-use roofline_runner::protocol::{Answerable, Ask, Place, Prepare, Question, Refusal, Role, parse_answer};
+use roofline_core::protocol::{Answerable, parse_answer};
+use roofline_runner::protocol::{Ask, Place, Prepare, Question, Refusal, Role};
 use roofline_runner::{Dtype, Entry, Job, Output, Ready, Refusal as No, Samples, Table, Visit, failed};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::IoSlice;
@@ -113,7 +114,7 @@ pub(crate) fn add(implementation: &str, cols: u64) -> Prepare {
     };
     let case: Case = format!("add/f32/rows=1,cols={cols}").parse().unwrap();
     let tensors = vec![place("x", Role::Input), place("y", Role::Input), place("z", Role::Output)];
-    Prepare { cores: vec![0], ..Prepare::of(&case, implementation, tensors) }
+    Prepare { cores: vec![0], ..case.question(implementation, tensors) }
 }
 
 /// A runner with one honest row and some that are not.

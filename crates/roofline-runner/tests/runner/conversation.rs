@@ -1,8 +1,9 @@
 //! Whole conversations: over a socket with descriptors, over pipes with files, and hostile ones.
 
 use crate::conductor::{Conductor, PAGE, add, memory, read, table, write};
+use roofline_core::protocol::Done;
 use roofline_runner::protocol::{
-    Ask, Done, Hello, Launched, OutputMode, Prepare, Prepared, RefusalKind, Role, VERSION, Visited,
+    Ask, Hello, Launched, OutputMode, Prepare, Prepared, RefusalKind, Role, VERSION, Visited,
 };
 use roofline_runner::{Broken, Channel, Refusal, Session};
 use serde_json::Value;

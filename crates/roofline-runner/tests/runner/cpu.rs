@@ -8,7 +8,7 @@ use roofline_core::mutants::forms;
 use roofline_core::operation::Problem;
 use roofline_core::ops::OPERATIONS;
 use roofline_core::philox::Draws;
-use roofline_core::protocol::{Ask, Hello, Launched, Offer, Place, Prepare, Prepared, Role, VERSION};
+use roofline_core::protocol::{Ask, Hello, Launched, Offer, Place, Prepared, Role, VERSION};
 use roofline_core::tensor::{Tensor, View};
 use roofline_runner::cpu::CpuRunner;
 use roofline_runner::{Channel, Session};
@@ -95,9 +95,8 @@ fn every_offer_launches() {
             let form = forms(operation).find(is_it).unwrap();
             let case = operation.near(&form, &sizes, &mut Draws::new(1, 1));
             let tensors = (case.operation.tensors)(&case);
-            let places =
-                tensors.iter().map(|tensor| Place::of(tensor, 0, tensor.bytes().next_multiple_of(4096)));
-            let request = Prepare::of(&case, &offer.implementation, places.collect());
+            let places = tensors.iter().map(|tensor| tensor.place(0, tensor.bytes().next_multiple_of(4096)));
+            let request = case.question(&offer.implementation, places.collect());
             let is_probe = offer.implementation.starts_with("limit/");
             let content = |(index, tensor): (usize, &Tensor)| {
                 let mut bytes = vec![0; tensor.bytes()];

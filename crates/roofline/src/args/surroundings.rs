@@ -5,7 +5,24 @@ use super::{Places, Select};
 use clap::{Args, Subcommand, ValueEnum};
 use roofline_conductor::job::Placement;
 use roofline_core::fill::Fill;
+use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// What a bench binary says of itself when it becomes this program.
+#[derive(Debug, Args)]
+pub struct Bench {
+    /// The bench binary
+    pub binary: PathBuf,
+    /// What the names of its implementations begin with
+    #[arg(long)]
+    pub name: String,
+    /// A case of it
+    #[arg(long = "case", value_name = "CASE")]
+    pub cases: Vec<String>,
+    /// Its own options
+    #[arg(last = true)]
+    pub words: Vec<OsString>,
+}
 
 #[derive(Debug, Args)]
 pub struct List {

@@ -68,7 +68,7 @@ fn offered(args: &Job, spec: &RunnerSpec, case: &Case, implementation: &str) -> 
         };
         return Err(Problem::usage(format!("there is no `{implementation}` for `{form}`"), hint));
     };
-    offer.takes(case).map_err(|lacks| {
+    case.is_taken_by(offer).map_err(|lacks| {
         let why = format!("`{implementation}` {lacks}");
         Problem::usage(why, format!("it has {}", offer.dtypes.join(", ")))
     })

@@ -164,7 +164,7 @@ impl Instance {
                 Placement::Start => (0, bytes.next_multiple_of(PAGE)),
                 Placement::Between => (PAGE, bytes.next_multiple_of(PAGE) + 2 * PAGE),
             };
-            Place::of(tensor, offset, size)
+            tensor.place(offset, size)
         };
         let places: Vec<Place> = tensors.iter().map(place).collect();
         let file = |place: &Place| {
@@ -183,7 +183,7 @@ impl Instance {
         let request = Prepare {
             threads: case.threads,
             cores: vec![0],
-            ..Prepare::of(case, implementation, self.places.clone())
+            ..case.question(implementation, self.places.clone())
         };
         let _: roofline_core::protocol::Prepared =
             process.ask(Ask::Prepare(Box::new(request)), &self.files)?;

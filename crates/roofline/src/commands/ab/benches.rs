@@ -11,7 +11,7 @@ use roofline_conductor::sys::signals;
 use roofline_core::decision::FailOn;
 use roofline_core::record::Record;
 use roofline_run::checkout::forget_repository;
-use roofline_run::{Ask, BENCH_MARK, Others, begin};
+use roofline_run::{Ask, Others, begin};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ pub fn build(at: &Path, more: &[String], kept: &Path) -> Result<Vec<Bench>, Prob
     let lines: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let mut benches = Vec::new();
     for (name, program, folder) in lines.iter().filter_map(executable) {
-        let is_ours = fs::read(&program).is_ok_and(|bytes| contains(&bytes, BENCH_MARK.as_bytes()));
+        let is_ours = fs::read(&program)
+            .is_ok_and(|bytes| contains(&bytes, roofline_core::protocol::BENCH_MARK.as_bytes()));
         if !is_ours {
             continue;
         }
@@ -87,6 +88,9 @@ pub fn run(
     machine: &Machine,
 ) -> Result<ExitCode, Problem> {
     let options = options(args, ask)?;
+    // A bench is conducted by the program that compares it, whatever else there is in `PATH`.
+    let program = &std::env::current_exe()
+        .map_err(|error| Problem::own(format!("roofline does not know its own path: {error}")))?;
     signals::catch_interrupts();
     let (mut codes, mut records) = (Vec::new(), Vec::new());
     let notices = apart(&old, &new);
@@ -96,7 +100,7 @@ pub fn run(
             continue;
         };
         let mut command = Command::new(&bench.program);
-        command.arg("--bench").arg("--beside").arg(&older.program).args(&options);
+        command.arg("--bench").arg("--beside").arg(&older.program).args(&options).env("ROOFLINE", program);
         let said = command.current_dir(&bench.folder).stderr(Stdio::inherit()).output();
         let said = said.map_err(|error| Problem::own(format!("`{}`: {error}", bench.program.display())))?;
         codes.push(said.status.code().map_or(1, |code| u8::try_from(code).unwrap_or(1)));

@@ -6,7 +6,7 @@ use crate::commands::offers;
 use crate::error::Problem;
 use crate::places;
 use roofline_conductor::session::Limits;
-use roofline_core::operation::own::Declaration;
+use roofline_core::operation::own::{Declaration, has_param};
 use roofline_core::ops;
 
 /// The same arguments, with each parameter where it belongs. Without `limits` no runner is started.
@@ -20,8 +20,9 @@ pub fn sorted(args: &Measure, limits: Option<Limits>) -> Result<Measure, Problem
         return Ok(args.clone());
     }
     let declared = declared(&args.places, limits)?;
-    let is_own =
-        |text: &String| is_foreign(text) && !declared.iter().any(|operation| operation.has_param(name(text)));
+    let is_own = |text: &String| {
+        is_foreign(text) && !declared.iter().any(|operation| has_param(operation, name(text)))
+    };
     let mut sorted = args.clone();
     let (own, of_operations) = args.select.param.iter().cloned().partition(is_own);
     sorted.select.param = of_operations;

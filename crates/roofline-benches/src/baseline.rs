@@ -1,8 +1,7 @@
 //! Baselines: bench binaries kept under a name. Stored numbers cannot decide, so what is stored is what is measured.
 
-use crate::bench::RESERVED;
 use crate::mistake::Mistake;
-use roofline_core::names::is_kebab;
+use roofline_core::names::{RESERVED, is_kebab};
 use roofline_core::nearest::nearest;
 use roofline_run::artefact::{Artefact, Kind};
 use roofline_run::baseline::{Kept, Shelf};
@@ -21,13 +20,15 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    pub(crate) fn find(provider: &str) -> Result<Home, Mistake> {
-        let program = std::env::current_exe()
-            .map_err(|error| Mistake::own(format!("the binary does not know its own path: {error}")))?;
+    pub(crate) fn of(program: &Path, provider: &str) -> Home {
         let stem = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let target = target_of(&program).unwrap_or_else(|| PathBuf::from("target"));
-        let bench = bench_name(&stem).to_owned();
-        Ok(Home { program, folder: target.join("roofline"), bench, provider: provider.to_owned() })
+        let target = target_of(program).unwrap_or_else(|| PathBuf::from("target"));
+        Home {
+            program: program.to_owned(),
+            folder: target.join("roofline"),
+            bench: bench_name(&stem).to_owned(),
+            provider: provider.to_owned(),
+        }
     }
 
     pub(crate) fn store(&self) -> PathBuf {

@@ -2,7 +2,6 @@
 
 use clap::{Parser, ValueEnum};
 use roofline_core::decision::FailOn;
-use roofline_run::BENCH_MARK;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,7 +30,7 @@ pub(crate) struct Options {
     /// As `--baseline` where there is one of this name, and without it where there is none
     #[arg(long, value_name = "NAME", conflicts_with_all = ["baseline", "against", "test"])]
     pub(crate) baseline_lenient: Option<String>,
-    #[arg(long, value_name = "FILE", hide = true, help = BENCH_MARK, conflicts_with_all = ["baseline", "against", "test"])]
+    #[arg(long, value_name = "FILE", hide = true, help = "Another build of this bench, to measure beside it", conflicts_with_all = ["baseline", "against", "test"])]
     pub(crate) beside: Option<PathBuf>,
     /// The command that compares two builds, as rows repeat it
     #[arg(long, value_name = "WORDS", hide = true, requires = "beside")]

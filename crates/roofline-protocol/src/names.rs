@@ -3,6 +3,12 @@
 /// The provider of probes, which measure what the hardware can do.
 pub const LIMIT: &str = "limit";
 
+/// The provider of the house's kernels on the CPU, and the runner that has them.
+pub const HOUSE: &str = "cpu";
+
+/// Providers that nobody else can be.
+pub const RESERVED: [&str; 2] = [HOUSE, LIMIT];
+
 /// Whether an implementation, or a pattern of some, is of the provider [`LIMIT`].
 pub fn is_limit(implementation: &str) -> bool {
     implementation.split('/').next() == Some(LIMIT)
@@ -41,6 +47,11 @@ pub fn is_provider(text: &str) -> bool {
 /// Whether a text can be the name of an operation, behind which a dot begins the name of a variant.
 pub fn is_operation(text: &str) -> bool {
     is_written(text) && !text.contains('.')
+}
+
+/// `operation` or `operation.variant`.
+pub fn form(operation: &str, variant: &str) -> String {
+    if variant.is_empty() { operation.to_owned() } else { format!("{operation}.{variant}") }
 }
 
 /// Whether a text is a name: lowercase letters, digits and `-`, 1 to 64 of them.

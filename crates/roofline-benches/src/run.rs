@@ -1,19 +1,14 @@
 //! The bench itself: select, plan, conduct, record, report; and a baseline beside it.
 
 use crate::baseline::{self, Home};
-use crate::bench::Checked;
-use crate::host::bare;
+use crate::bench::{self, Checked, bare, own_program, spec};
 use crate::house;
 use crate::mistake::Mistake;
 use crate::options::{Options, When};
-use crate::reference::{self, Way};
 use roofline_conductor::isolation::Sandbox;
 use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
-use roofline_conductor::offers;
 use roofline_conductor::plan::{Plan, PlannedRow, RunnerOffers, names};
-use roofline_conductor::runners::RunnerSpec;
-use roofline_conductor::session::Limits;
 use roofline_core::case::Case;
 use roofline_core::decision::word;
 use roofline_core::record::{Record, Status};
@@ -21,13 +16,11 @@ use roofline_core::verdict::Word;
 use roofline_report::{Format, Report};
 use roofline_run::terminal::{print, style, tell};
 use roofline_run::{Ask, Lineup, Others, Outcome, Planned, Request, Unbegun};
-use roofline_runner::Runner;
-use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(bench: &Checked, mut options: Options) -> Result<ExitCode, Mistake> {
     let format = find_format(&options.output_format)?;
-    let home = Home::find(&bench.provider)?;
+    let home = Home::of(&bench.program, &bench.provider);
     options.baseline = options.baseline.or_else(|| lenient(options.baseline_lenient.as_deref()?, &home));
     if options.beside.is_some() {
         options.baseline = Some("old".to_owned());
@@ -112,10 +105,8 @@ fn list(bench: &Checked, plans: &[Plan]) -> String {
 
 /// Who takes part: this binary, the house, and perhaps an older binary.
 fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mistake> {
-    // It is this binary, so it need not be started to be asked.
-    let own = RunnerOffers::new(&bench.provider, bench.host.hello());
-    let limits = Limits { patience: options.timeout, memory: 8 << 30 };
-    let (house, house_offers) = house::join(&home.program, options.against.as_deref(), limits)?;
+    let own = RunnerOffers::new(&bench.provider, bench.hello.clone());
+    let (house, house_offers) = house::join(bench.house.as_deref(), options.against.as_deref(), options)?;
     let mut specs = vec![spec(&home.program, &bench.provider), house];
     let mut offers = vec![own];
     if let Some(name) = options.baseline.as_deref().filter(|_| !options.list) {
@@ -123,7 +114,7 @@ fn line_up(bench: &Checked, options: &Options, home: &Home) -> Result<Lineup, Mi
         let older =
             options.beside.clone().map_or_else(|| home.baseline(name, &Machine::read().fingerprint()), Ok)?;
         let spec = spec(&older, name);
-        let hello = offers::ask(&home.program, &spec, limits).map_err(|why| {
+        let hello = bench::ask(&spec, options).map_err(|why| {
             let hint = format!("`--save-baseline {name}` keeps the binary of today under that name");
             Mistake::usage(format!("baseline `{name}`: {why}"), hint)
         })?;
@@ -156,17 +147,6 @@ fn plan(bench: &Checked, options: &Options, home: &Home) -> Result<Planned, Mist
     Ok(Planned { lineup, plans, others, notices: Vec::new(), is_whole: options.filter.is_empty() })
 }
 
-/// A bench binary as a runner, in the folder that the bench was started in.
-fn spec(program: &Path, name: &str) -> RunnerSpec {
-    let mut spec = RunnerSpec::built_in(program);
-    spec.name = name.to_owned();
-    spec.about = "a bench binary".to_owned();
-    spec.command = vec![program.display().to_string(), "runner".to_owned(), name.to_owned()];
-    spec.folder = std::env::current_dir().unwrap_or_else(|_| spec.folder.clone());
-    spec.hint = "it is a bench binary; run it again by itself to see".to_owned();
-    spec
-}
-
 /// Has the plans conducted; nothing where somebody interrupted that before it began.
 fn measure(
     bench: &Checked,
@@ -183,12 +163,15 @@ fn measure(
             return Err(Mistake::usage(format!("there is no row of `{peer}` to compare with"), hint));
         }
     }
-    reference::set_up(Way { program: home.program.clone(), patience: options.timeout * 10 });
+    if let Some(references) = bench.references {
+        (references.set_up)(bench.program.clone(), options.timeout * 10);
+    }
+    let program = own_program()?;
     let command = |record: &Record| reproduce(record, bench, options, home);
     let request = Request {
         ask,
         planned,
-        program: &home.program,
+        program: &program,
         machine: &Machine::read(),
         store: &home.store(),
         past: None,
@@ -233,7 +216,7 @@ impl Measured {
             // Programs read standard output; the verdicts are in the records as well.
             if format.name == "table" { print(&text).map_err(of_output)? } else { tell(text.trim_end()) }
         }
-        let failure = reference::failure();
+        let failure = bench.references.and_then(|references| (references.failure)());
         if let Some(why) = failure {
             tell(&format!(
                 "error: {why}\n\nhint: nothing can be judged without it; mend `reference` in the bench"
