@@ -1,6 +1,6 @@
 //! A bench: implementations, operations of its own, cases; and the roles that its binary plays.
 
-use crate::host::{Host, bare};
+use crate::host::Host;
 use crate::implementation::{Implementation, Row};
 use crate::mistake::Mistake;
 #[cfg(feature = "operations")]
@@ -9,7 +9,7 @@ use crate::operation::{Operation, Own};
 use crate::own;
 #[cfg(not(feature = "operations"))]
 use crate::program;
-use roofline_protocol::names::{RESERVED, is_kebab, is_written};
+use roofline_protocol::names::{RESERVED, bare, is_kebab, is_written};
 use roofline_runner::Entry;
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! The bench binary as a runner: its entries under the name of the bench, or under that of a baseline.
 
 use roofline_protocol::messages::{VERSION, cpu};
+use roofline_protocol::names::bare;
 use roofline_runner::{Entry, Hello, Job, Offer, Ready, Refusal, Runner, unsupported};
 use std::collections::BTreeMap;
 
@@ -9,11 +10,6 @@ pub(crate) struct Host {
     pub(crate) provider: String,
     pub(crate) version: String,
     pub(crate) entries: Vec<Entry>,
-}
-
-/// The part of a name behind the provider; a name may leave the provider out.
-pub(crate) fn bare(implementation: &str) -> &str {
-    implementation.split_once('/').map_or(implementation, |(_, name)| name)
 }
 
 impl Runner for Host {

@@ -68,7 +68,9 @@ impl Bench {
         for offer in &hello.offers {
             if let Err((why, hint)) = parse_form(&offer.operation) {
                 let what = format!("implementation `{}`: {why}", offer.implementation);
-                let hint = format!("{hint}; one of your own joins by `.operation::<…>()`");
+                let hint = format!(
+                    "{hint}; one of your own joins by `.operation::<…>()`, with the feature `operations`"
+                );
                 return Err(Mistake::usage(what, hint));
             }
         }
@@ -119,11 +121,6 @@ pub(crate) fn spec(program: &Path, name: &str) -> RunnerSpec {
 pub(crate) fn ask(spec: &RunnerSpec, options: &Options) -> Result<Hello, String> {
     let own = own_program().map_err(|mistake| mistake.to_string())?;
     offers::ask(&own, spec, Limits { patience: options.timeout, memory: 8 << 30 })
-}
-
-/// The part of a name behind the provider.
-pub(crate) fn bare(implementation: &str) -> &str {
-    implementation.split_once('/').map_or(implementation, |(_, name)| name)
 }
 
 /// This process's program: the parent of all runners is started from it.

@@ -1,7 +1,7 @@
 //! The bench itself: select, plan, conduct, record, report; and a baseline beside it.
 
 use crate::baseline::{self, Home};
-use crate::bench::{self, Checked, bare, own_program, spec};
+use crate::bench::{self, Checked, own_program, spec};
 use crate::house;
 use crate::mistake::Mistake;
 use crate::options::{Options, When};
@@ -11,6 +11,7 @@ use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::{Plan, PlannedRow, RunnerOffers, names};
 use roofline_core::case::Case;
 use roofline_core::decision::word;
+use roofline_core::names::bare;
 use roofline_core::record::{Record, Status};
 use roofline_core::verdict::Word;
 use roofline_report::{Format, Report};

@@ -49,6 +49,7 @@ impl Dtype {
     }
 
     /// Bytes of one element.
+    #[inline]
     pub fn size(self) -> usize {
         match self {
             Dtype::F64 => 8,
@@ -59,6 +60,7 @@ impl Dtype {
     }
 
     /// The floating-point format; `None` for integers.
+    #[inline]
     pub fn format(self) -> Option<Format> {
         match self {
             Dtype::F64 => Some(format::F64),
@@ -72,21 +74,25 @@ impl Dtype {
     }
 
     /// Relative error of one rounding to this type; 0 for integers.
+    #[inline]
     pub fn unit_roundoff(self) -> f64 {
         self.format().map_or(0.0, |format| format.unit_roundoff())
     }
 
     /// Smallest positive number; 0 for integers, which do not round.
+    #[inline]
     pub fn smallest_subnormal(self) -> f64 {
         self.format().map_or(0.0, |format| format.smallest_subnormal())
     }
 
     /// Smallest positive number with all its digits; 0 for integers.
+    #[inline]
     pub fn smallest_normal(self) -> f64 {
         self.format().map_or(0.0, |format| format.smallest_normal())
     }
 
     /// Largest finite value.
+    #[inline]
     pub fn max_finite(self) -> f64 {
         match self {
             Dtype::I8 => 127.0,

@@ -41,21 +41,25 @@ pub const FP8_E5M2: Format =
 
 impl Format {
     /// Half the distance from 1 to the next number: the relative error of one rounding.
+    #[inline]
     pub fn unit_roundoff(&self) -> f64 {
         power_of_two(-self.precision)
     }
 
     /// Distance between subnormals, and the smallest of them.
+    #[inline]
     pub fn smallest_subnormal(&self) -> f64 {
         power_of_two(self.min_exponent - self.precision + 1)
     }
 
     /// The smallest number with all its digits: what lies below is denormal.
+    #[inline]
     pub fn smallest_normal(&self) -> f64 {
         power_of_two(self.min_exponent)
     }
 
     /// The number of this format nearest to `x`, ties to even.
+    #[inline]
     pub fn round(&self, x: f64) -> f64 {
         if self.precision == F64.precision || x == 0.0 || !x.is_finite() {
             return if x.is_infinite() && !self.has_infinity { f64::NAN } else { x };
@@ -73,6 +77,7 @@ impl Format {
     }
 
     /// The code of the number nearest to `x`.
+    #[inline]
     pub fn encode(&self, x: f64) -> u32 {
         let mantissa_bits = (self.precision - 1) as u32;
         let sign = u32::from(x.is_sign_negative()) << (self.width - 1);
@@ -95,6 +100,7 @@ impl Format {
     }
 
     /// The number that a code stands for.
+    #[inline]
     pub fn decode(&self, code: u32) -> f64 {
         let mantissa_bits = (self.precision - 1) as u32;
         let exponent_bits = self.width - 1 - mantissa_bits;
@@ -116,11 +122,13 @@ impl Format {
 }
 
 /// `2^k`, exact over the whole range of f64.
+#[inline]
 pub fn power_of_two(k: i32) -> f64 {
     if k >= -1022 { f64::from_bits(((k + 1023) as u64) << 52) } else { f64::from_bits(1u64 << (k + 1074)) }
 }
 
 /// Exponent of a finite, non-zero number as if it were normal.
+#[inline]
 pub fn exponent_of(x: f64) -> i32 {
     let biased = (x.to_bits() >> 52 & 0x7ff) as i32;
     if biased == 0 {

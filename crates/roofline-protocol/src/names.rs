@@ -9,6 +9,11 @@ pub const HOUSE: &str = "cpu";
 /// Providers that nobody else can be.
 pub const RESERVED: [&str; 2] = [HOUSE, LIMIT];
 
+/// The part of an implementation's name behind the provider, which it may leave out.
+pub fn bare(implementation: &str) -> &str {
+    implementation.split_once('/').map_or(implementation, |(_, name)| name)
+}
+
 /// Whether an implementation, or a pattern of some, is of the provider [`LIMIT`].
 pub fn is_limit(implementation: &str) -> bool {
     implementation.split('/').next() == Some(LIMIT)

@@ -58,18 +58,22 @@ impl Accumulator {
     }
 
     /// Relative error of one rounding; 0 where sums are exact.
+    #[inline]
     pub fn unit_roundoff(&self) -> f64 {
         self.format.map_or(0.0, |format| format.unit_roundoff())
     }
 
+    #[inline]
     pub fn smallest_subnormal(&self) -> f64 {
         self.format.map_or(0.0, |format| format.smallest_subnormal())
     }
 
+    #[inline]
     pub fn smallest_normal(&self) -> f64 {
         self.format.map_or(0.0, |format| format.smallest_normal())
     }
 
+    #[inline]
     pub fn max_finite(&self) -> f64 {
         self.format.map_or(f64::from(i32::MAX), |format| format.max_finite)
     }

@@ -94,7 +94,7 @@ pub(crate) fn learns_and_claims_the_old(job: &mut Job) -> Prepared {
 /// about it that no processor could have learned what it saves.
 pub(crate) fn remembers_vectors(job: &mut Job) -> Prepared {
     const LANES: usize = 16;
-    const TIMES: usize = 4;
+    const TIMES: usize = 12;
     let mut problem = Problem::new(job)?;
     let mut kept = vec![f32::NAN; problem.output.len()];
     let mut answer = kept.clone();

@@ -107,6 +107,9 @@ fn a_row_comes_after_itself_as_often_as_the_hub_does_in_its_pairs() {
 fn of_pairs_that_outlast_their_block_each_set_has_one_in_turn() {
     let planned = planned();
     let mut contest = contest(&planned);
+    let (block, timer) = (Seconds(0.2), Seconds(30e-9));
+    contest.lanes[0].course =
+        Some(Course { kind: Kind::Long, warmup: 0, samples: 1, batch: 1, block, timer });
     let pairs = [vec![2, 0], vec![0, 2]];
     assert_eq!(contest.within_its_block(0, &pairs, true), pairs);
     contest.lanes[0].speed = Some(Duration::from_secs(1));
