@@ -13,4 +13,3 @@ mod options;
 mod run;
 
 pub use bench::{Bench, References};
-pub use mistake::Mistake;

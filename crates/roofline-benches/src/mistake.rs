@@ -7,7 +7,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 #[derive(Debug)]
-pub struct Mistake {
+pub(crate) struct Mistake {
     what: String,
     hint: Option<String>,
     code: u8,
@@ -37,7 +37,7 @@ impl Mistake {
     }
 
     /// Says it, and gives the code to end with.
-    pub fn report(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> ExitCode {
         tell(&format!("error: {self}"));
         ExitCode::from(self.code)
     }
