@@ -8,6 +8,7 @@ use crate::request::Outcome;
 use crate::terminal::complain;
 use crate::{has_failure, now};
 use roofline_conductor::conduct::Finish;
+use roofline_conductor::plan;
 use roofline_core::decision::{self, FailOn, Uncompared};
 use roofline_core::policy::{Finding, Policy};
 use roofline_core::record::{Record, Status};
@@ -221,9 +222,13 @@ fn open_rows(records: &[&Record], what: FailOn) -> Decision {
     if open.is_empty() { Decision::Well } else { Decision::Open }
 }
 
-/// Whether there is no row, or every one says no.
+/// Whether there is no row, or every one says no. A limit counts only in a run of limits alone: beside other rows
+/// it is there for them.
 fn has_nothing(records: &[Record]) -> bool {
-    records.iter().all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
+    let is_limit = |record: &Record| plan::is_limit(&record.implementation);
+    let only_limits = records.iter().all(is_limit);
+    let mut rows = records.iter().filter(|record| only_limits || !is_limit(record));
+    rows.all(|record| matches!(record.status, Status::Unsupported | Status::Refused))
 }
 
 /// The day, as waivers have it.

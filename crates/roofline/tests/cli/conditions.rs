@@ -96,6 +96,12 @@ fn a_library_declares_conditions() {
     let alone = format!("check {CASE} --lib ./mine.so -i mine/secret");
     let alone = scene.call_with_store(&alone).exits(5);
     assert!(alone.stdout.contains("declare them"), "the table has room for what to do: {}", alone.stdout);
+    // Nor where it declined only once its limit stood.
+    let timed = format!("run {CASE} --quick --lib ./mine.so -i mine/secret --format jsonl");
+    let timed = scene.call_with_store(&timed).exits(5);
+    let ok = timed.rows().into_iter().filter(|row| row["status"] == "ok");
+    let ok: Vec<String> = ok.map(|row| row["implementation"].as_str().unwrap().to_owned()).collect();
+    assert!(!ok.is_empty() && ok.iter().all(|name| name.starts_with("limit/")), "{}", timed.stdout);
 }
 
 #[test]
