@@ -3,7 +3,8 @@
 //! Two visits in a row, alike but for what is written to the inputs while they run: in the one every
 //! independent unit of the work (a row; a row of A and a column of B) gets a new value, over and over,
 //! in the other the same lines get the values that they have. A kernel that computes takes as long
-//! either way. Before it the visit has its marks as any other has, so there is nothing to know it by.
+//! either way. Before it the visit has its marks as any other has, so there is nothing to know it by; and before the one
+//! with the same values there is a visit like all others, for what new values left behind is new to its first launch.
 
 use crate::device;
 use crate::failure::Stop;
@@ -63,6 +64,9 @@ fn rewritten(
     shape: Shape,
     is_new: bool,
 ) -> Result<Option<f64>, Stop> {
+    if !is_new {
+        visit::take(stage, lane, instance, shape)?;
+    }
     let units = units(instance, &instance.changeable_in_use(), &mut stage.draws);
     let mut bits = stage.draws.bits() | 1;
     let marks = Marks::set(stage, instance, lane.gate.visits);
