@@ -290,7 +290,8 @@ impl<'p> Contest<'p> {
 
     /// Takes what the turn found of a lane into its account: one value a set, for every lane alike.
     fn keep(&mut self, stage: &mut Stage, index: usize) {
-        let ratios = self.ratios(index);
+        let takes_time = self.takes_time(index);
+        let to_hub = if index == self.setting.hub { Some(0.0) } else { median(&self.ratios(index)) };
         let has_hub = self.lanes[self.setting.hub].is_live();
         let (lane, found) = (&mut self.lanes[index], &self.now[index]);
         lane.spent += found.spent;
@@ -303,14 +304,14 @@ impl<'p> Contest<'p> {
         if found.samples.is_empty() {
             return;
         }
-        match if index == self.setting.hub { Some(0.0) } else { median(&ratios) } {
-            Some(value) => {
-                lane.to_hub.push(value);
-                lane.samples.extend_from_slice(&found.samples);
-                lane.account.add(&found.account);
-            }
-            None => lane.fail(stage, Failure::new(Status::Suspect, "its visits took no time at all")),
+        if !takes_time {
+            return lane.fail(stage, Failure::new(Status::Suspect, "its visits took no time at all"));
         }
+        // Nor does one in which every visit to the hub was disturbed.
+        let Some(to_hub) = to_hub else { return };
+        lane.to_hub.push(to_hub);
+        lane.samples.extend_from_slice(&found.samples);
+        lane.account.add(&found.account);
     }
 
     /// Rounds through the lanes, forwards and backwards, until each has had its block.

@@ -36,6 +36,11 @@ impl Contest<'_> {
         let visits = self.log.iter().enumerate().filter(|(_, visit)| visit.lane == index);
         visits.map(ratio).filter(|ratio| ratio.is_finite()).collect()
     }
+
+    /// Whether any visit to a lane took time, by what it says itself.
+    pub(super) fn takes_time(&self, index: usize) -> bool {
+        self.log.iter().any(|visit| visit.lane == index && visit.value > 0.0)
+    }
 }
 
 /// A visit to a lane and one to the hub, side by side, in their order; a hub alone is visited alone.

@@ -151,6 +151,10 @@ fn a_visit_is_held_against_the_hub_at_its_own_moment() {
     assert!((contest.ratios(0)[0] - 3.0_f64.ln()).abs() < 1e-12);
     assert!((contest.ratios(1)[0] - 2.0_f64.ln()).abs() < 1e-12, "after the last, that one counts");
     assert_eq!(contest.ratios(2).len(), 2, "a visit of another shape is nobody's neighbour");
+    // Whose neighbours were all disturbed has no ratio, and takes its time all the same.
+    contest.log = vec![visit(0, 0, 6.0), visit(1, 10, 0.0)];
+    assert!(contest.ratios(0).is_empty() && contest.takes_time(0));
+    assert!(contest.ratios(1).is_empty() && !contest.takes_time(1));
 }
 
 #[test]
