@@ -21,7 +21,7 @@ PACE = 40 / 300  # Rows a second.
 HITS, CREATION = 0.99, 5.0  # Share from the cache, milliseconds.
 BELOW = 0.03
 
-# What an H200 gave, in bytes or floating-point operations a second: reads, writes, copies, f32 multiply-adds.
+# What an H200 gave, in bytes or floating-point operations a second: reads, writes, copies, products.
 ROOFS = {
     "sum/f32/rows=4096,cols=4096": 3.91e12,
     "sum/f32/rows=8192,cols=8192": 4.42e12,
@@ -33,6 +33,7 @@ ROOFS = {
     "copy/f32/rows=4096,cols=8192": 3.89e12,
     "copy/f32/rows=8192,cols=16384": 4.00e12,
     "matmul/f32/m=8192,n=8192,k=8192": 51e12,
+    "matmul/bf16/m=8192,n=8192,k=8192": 811e12,
 }
 
 

@@ -16,8 +16,11 @@ pub(crate) const TRAFFIC: Source =
     Source { file: "probe/traffic.cu", text: include_str!("traffic.cu"), entry: "probe_traffic" };
 pub(crate) const FMA: Source =
     Source { file: "probe/fma.cu", text: include_str!("fma.cu"), entry: "probe_fma" };
+pub(crate) const MATRIX: Source =
+    Source { file: "probe/matrix.cu", text: include_str!("matrix.cu"), entry: "probe_matrix" };
 
 const FMA_THREADS: u32 = 256;
+const MATRIX_THREADS: u32 = 256;
 /// Blocks a multiprocessor that walk in strides.
 const RESIDENT: usize = 8;
 /// Multiply-adds that a thread does in a round, and rounds below which another block is not worth its start.
@@ -38,6 +41,9 @@ pub const LADDER: &[Implementation] = &[
     row("copy", "reads and writes, and computes nothing", COPY, tiles),
     row("traffic", "reads and writes several tensors", TRAFFIC, tiles_of_tensors),
     row("fma", "multiply-adds from registers", FMA, |_, _| vec![Variant::bare(&[("THREADS", FMA_THREADS)])]),
+    row("matrix", "multiply-adds of matrix units, from shared memory", MATRIX, |_, _| {
+        Operand::ALL.map(Operand::variant).to_vec()
+    }),
 ];
 
 fn tiles(_: &Implementation, _: u32) -> Vec<Variant> {
@@ -134,6 +140,59 @@ fn spread(count: u64, multiprocessors: usize) -> (u32, u64) {
     let most = (RESIDENT * multiprocessors.max(1)) as u64;
     let blocks = count.div_ceil(a_block * FEW_ROUNDS).clamp(1, most);
     (blocks as u32, count.div_ceil(blocks * a_block))
+}
+
+/// What matrix units multiply. They add up in f32, and whole numbers in i32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    Bf16,
+    F16,
+    I8,
+}
+
+impl Operand {
+    pub const ALL: [Operand; 3] = [Operand::Bf16, Operand::F16, Operand::I8];
+
+    /// Floats are of either sign, from a half to two; whole numbers are any.
+    fn variant(self) -> Variant {
+        let (kind, noise, least) = match self {
+            Operand::Bf16 => ("bf16", 0x80ff_80ff, 0x3f00_3f00),
+            Operand::F16 => ("f16", 0x87ff_87ff, 0x3800_3800),
+            Operand::I8 => ("s8", u32::MAX, 0),
+        };
+        let is_whole = u32::from(self == Operand::I8);
+        Variant::bare(&[("IS_WHOLE", is_whole), ("NOISE", noise), ("LEAST", least)]).with("KIND", kind)
+    }
+
+    /// Multiply-adds of a block in a round.
+    const fn a_round(self) -> u64 {
+        let depth = match self {
+            Operand::Bf16 | Operand::F16 => 16,
+            Operand::I8 => 32,
+        };
+        128 * 256 * depth
+    }
+}
+
+/// At least so many multiply-adds on the matrix units, spread over the device. Newer ones than those of compute capability 9
+/// have instructions of their own, without which the probe would be no limit.
+pub fn matrix_multiply_adds(
+    stream: &Stream,
+    sink: DeviceSliceMut<'_, u8>,
+    operand: Operand,
+    count: u64,
+) -> Result<()> {
+    length("the sink in bytes", sink.len().min(4), 4)?;
+    let info = stream.device().info();
+    if !matches!(info.capability.major, 8 | 9) {
+        let why = format!("matrix units of compute capability {} have no probe", info.capability);
+        return Err(CudaError::Unsupported(why));
+    }
+    let all_rounds = count.div_ceil(operand.a_round());
+    let blocks = all_rounds.clamp(1, info.multiprocessors.max(1) as u64);
+    let kernel = stream.device().kernel(&MATRIX, &operand.variant())?;
+    let arguments = [Argument::Address(sink.address()), Argument::I64(all_rounds.div_ceil(blocks) as i64)];
+    kernel.launch(stream, &Geometry::line(blocks as u32, MATRIX_THREADS), &arguments)
 }
 
 /// y = x, for whole packs of sixteen bytes.

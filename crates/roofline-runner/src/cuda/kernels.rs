@@ -7,7 +7,7 @@ use roofline_core::ops::operations;
 use roofline_core::protocol::{Offer, Place, Prepare, Refusal};
 use roofline_cuda::catalog::{self, Implementation, PRECISIONS};
 use roofline_cuda::elementwise::Tile;
-use roofline_cuda::probe::{self, MOST_INPUTS, MOST_OUTPUTS, Way};
+use roofline_cuda::probe::{self, MOST_INPUTS, MOST_OUTPUTS, Operand, Way};
 use roofline_cuda::{Args, CudaError, DeviceVec, SharedMemory, Stream};
 
 const PROVIDER: &str = "cuda/";
@@ -24,7 +24,19 @@ const WAYS: [(&str, Way); 5] = [
 ];
 /// Every kernel of the house takes tensors wherever their elements may lie.
 const ANYWHERE: &str = "align 1";
-const FMA: &str = "compute-fma-f32";
+/// Units that compute, by the type whose products they bound.
+const UNITS: [(&str, &str, Unit); 4] = [
+    ("compute-fma-f32", "f32", Unit::Fma),
+    ("compute-matrix-bf16", "bf16", Unit::Matrix(Operand::Bf16)),
+    ("compute-matrix-f16", "f16", Unit::Matrix(Operand::F16)),
+    ("compute-matrix-i8", "i8", Unit::Matrix(Operand::I8)),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Unit {
+    Fma,
+    Matrix(Operand),
+}
 
 /// One launch on one set of tensors.
 pub(super) type Launch = Box<dyn FnMut(&Stream) -> Result<(), CudaError>>;
@@ -44,20 +56,21 @@ pub(super) fn offers() -> Vec<Offer> {
     });
     let forms = operations().flat_map(|operation| operation.forms().map(move |form| (operation, form)));
     let probes = forms.flat_map(|(operation, form)| {
-        let names = WAYS.iter().map(|(name, _)| *name).chain([FMA]);
+        let names = WAYS.iter().map(|(name, _)| *name).chain(UNITS.iter().map(|(name, ..)| *name));
         names.filter_map(|name| probe_offer(operation, &form, name)).collect::<Vec<_>>()
     });
     kernels.chain(probes).collect()
 }
 
-/// Multiply-adds in f32 bound what is computed in f32; matrix units have no probe yet.
+/// Bytes bound every case, a unit those of its type, whatever their sums or intermediate values are rounded to.
 fn probe_offer(operation: &Operation, form: &str, name: &str) -> Option<Offer> {
-    let bounds = |id: &&str| name != FMA || *id == "f32";
+    let unit = UNITS.iter().find(|(known, ..)| *known == name);
+    let bounds = |id: &&str| unit.is_none_or(|(_, dtype, _)| id.split('+').next() == Some(*dtype));
     let ids: Vec<&str> = operation.precisions.iter().map(|precision| precision.id).filter(bounds).collect();
-    let about = if name == FMA {
-        "as many multiply-adds, from registers"
-    } else {
-        "as many bytes, and nothing computed"
+    let about = match unit {
+        Some((_, _, Unit::Fma)) => "as many multiply-adds, from registers",
+        Some((_, _, Unit::Matrix(_))) => "as many multiply-adds on matrix units, from shared memory",
+        None => "as many bytes, and nothing computed",
     };
     (!ids.is_empty()).then(|| Offer {
         about: about.to_owned(),
@@ -132,12 +145,16 @@ fn probe_launch(
         let bytes = memory.elements::<u8>(offset as usize, length).map_err(refusal)?;
         if place.role.is_input() { inputs.push(bytes) } else { outputs.push(bytes) }
     }
-    if name == FMA {
+    if let Some((.., unit)) = UNITS.iter().find(|(known, ..)| *known == name).copied() {
         let work = request.work.ok_or_else(|| failed("a probe of compute without the case's work"))?;
-        let count = work.multiply_adds + work.simple / 2;
         let mut sink = outputs.pop().ok_or_else(|| failed("a case without an output"))?;
-        return Ok(Box::new(move |stream: &Stream| {
-            probe::multiply_adds(stream, sink.as_slice_mut()?, count)
+        return Ok(Box::new(move |stream: &Stream| match unit {
+            Unit::Fma => {
+                probe::multiply_adds(stream, sink.as_slice_mut()?, work.multiply_adds + work.simple / 2)
+            }
+            Unit::Matrix(operand) => {
+                probe::matrix_multiply_adds(stream, sink.as_slice_mut()?, operand, work.multiply_adds)
+            }
         }));
     }
     let way = WAYS.iter().find(|(known, _)| *known == name).map(|(_, way)| *way);
