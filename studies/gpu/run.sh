@@ -44,9 +44,20 @@ rows() { # NAME WORDS...: rows as JSON lines
     tail -n 3 "$out/$name.log"
 }
 
+# Every kernel against f64, in as many parts as there are cores.
+verify() {
+    local part parts=$(nproc) worst=0 running=()
+    for part in $(seq "$parts"); do
+        "$bin/verify" "--part=$part/$parts" > "$out/verify-$part.txt" &
+        running+=($!)
+    done
+    for part in "${running[@]}"; do wait "$part" || worst=$?; done
+    cat "$out"/verify-[0-9]*.txt
+    return $worst
+}
 first() {
     step devices "$bin/roofline" list devices; cat "$out/devices.txt"
-    step verify "$bin/verify" || { tail -n 20 "$out/verify.log" "$out/verify.txt"; failed=1; }
+    step verify verify || { grep -h -A 3 -e WRONG -e rror "$out/verify.txt" "$out/verify.log"; failed=1; }
     tail -n 5 "$out/verify.txt"
     rows one-house check softmax/f32/rows=512,cols=1024 add/f32/rows=512,cols=1024 rms-norm/bf16/rows=512,cols=1024 \
         matmul.nn/f32/m=256,n=256,k=256 --device cuda --runner cuda -i 'cuda/*'

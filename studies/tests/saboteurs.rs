@@ -70,6 +70,20 @@ fn odd_but_honest_ones_are_ok() {
     face_all("unsupported");
 }
 
+/// What its second thread spins before a visit is not of the visit.
+#[test]
+fn a_pool_that_spins_between_visits_takes_no_more_than_its_cores() {
+    let _turn = take_turn();
+    let bench = Bench::new().unwrap();
+    let saboteurs = bench.saboteurs().unwrap();
+    let pool = saboteurs.iter().find(|one| one.implementation == "saboteur/spins-for-its-next-task").unwrap();
+    let two = pool.cases.iter().find(|case| case.ends_with("/threads=2")).unwrap();
+    let at = |seed| face(&bench, pool, two, seed, Some(BUDGET), Checks::default()).unwrap();
+    // One visit that the host cut short says nothing.
+    let shares: Vec<f64> = (7..10).map(|seed| at(seed).evidence.cpu_share.unwrap()).collect();
+    assert!(shares.iter().any(|share| *share < 2.2), "{shares:?} cores were at work");
+}
+
 /// The record of one saboteur, which must have its status: that of an honest one at one of three seeds, as clocks may
 /// refuse it a time.
 fn record_of(bench: &Bench, name: &str) -> Record {

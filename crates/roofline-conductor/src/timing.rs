@@ -185,6 +185,16 @@ pub fn check_rest(stage: &Stage, lane: &mut Lane, case: &Case) -> Result<(), Fai
     if lane.unrests > MOST_UNRESTS { rested } else { Ok(()) }
 }
 
+/// The same before a visit, if it is not at rest already. The system brings the clock of a thread that another process asks
+/// for up to date when that thread leaves its core or at the next tick: of one that spins, milliseconds from before a visit
+/// would be counted in it.
+pub fn rest_before(stage: &Stage, lane: &Lane) {
+    let is_at_work = |session: &Session| audit::is_runnable(session.pid);
+    if lane.seat.threads > 1 && stage.session(&lane.seat).is_some_and(is_at_work) {
+        rest(stage, lane);
+    }
+}
+
 /// Waits until a pool that still spins after its answer has gone to sleep: tens of microseconds for
 /// one that parks, as long as a library spins otherwise.
 pub fn rest(stage: &Stage, lane: &Lane) {

@@ -173,6 +173,7 @@ pub fn converse(
 ) -> Result<Seen, Stop> {
     // A launch is known to end within the patience; many may take their sum, up to a point.
     let patience = stage.options.limits.patience * shape.launches().clamp(1, 10);
+    timing::rest_before(stage, lane);
     let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
     let others = stage.clocks_of_others(&lane.seat);
     // Of one thread the accounts below say all.

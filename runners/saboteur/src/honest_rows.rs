@@ -5,7 +5,7 @@ use roofline_runner::{Job, Ready, Refusal, failed, unsupported};
 use std::io::Write;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A5, ok: the definition.
 pub(crate) fn honest(job: &mut Job) -> Result<Ready, Refusal> {
@@ -67,6 +67,17 @@ pub(crate) fn honest_on_two_threads(job: &mut Job) -> Result<Ready, Refusal> {
     Ok(Ready::new(move || helper.solve(&mut problem)).threads(threads))
 }
 
+/// ok: a pool as libraries ship it, which spins for its next task before it goes to sleep.
+pub(crate) fn spins_for_its_next_task(job: &mut Job) -> Result<Ready, Refusal> {
+    let threads = job.threads.min(2);
+    let mut problem = Problem::new(job)?;
+    if threads == 1 {
+        return Ok(Ready::new(move || problem.solve()));
+    }
+    let helper = Helper::with_patience(&problem, Duration::from_millis(10), None)?;
+    Ok(Ready::new(move || helper.solve(&mut problem)).threads(threads))
+}
+
 /// ok: a library that starts and joins a thread for each launch, never more than two at a time.
 pub(crate) fn thread_per_launch(job: &mut Job) -> Result<Ready, Refusal> {
     let threads = job.threads.min(2);
@@ -118,6 +129,19 @@ pub(crate) fn slow_start(job: &mut Job) -> Result<Ready, Refusal> {
     every_launch(job, Problem::solve)
 }
 
+/// Waits for a bell, spinning at first; whether it is still held by somebody.
+fn is_rung(bell: &mpsc::Receiver<()>, patience: Duration) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < patience {
+        match bell.try_recv() {
+            Ok(()) => return true,
+            Err(mpsc::TryRecvError::Disconnected) => return false,
+            Err(mpsc::TryRecvError::Empty) => std::hint::spin_loop(),
+        }
+    }
+    bell.recv().is_ok()
+}
+
 /// unsupported: a gap, not a failure.
 pub(crate) fn says_unsupported(_: &mut Job) -> Result<Ready, Refusal> {
     Err(unsupported("not today"))
@@ -132,12 +156,17 @@ pub(crate) struct Helper {
 impl Helper {
     /// Starts the thread, `before` being its first act.
     pub(crate) fn new(problem: &Problem, before: Option<fn()>) -> Result<Helper, Refusal> {
+        Helper::with_patience(problem, Duration::ZERO, before)
+    }
+
+    /// The same, spinning for so long before it sleeps.
+    fn with_patience(problem: &Problem, patience: Duration, before: Option<fn()>) -> Result<Helper, Refusal> {
         let given = problem.given.clone();
         let (wake, bell) = mpsc::channel();
         let (answer, rows) = mpsc::channel();
         let work = move || {
             before.iter().for_each(|before| before());
-            while bell.recv().is_ok() {
+            while is_rung(&bell, patience) {
                 let half = given.rows / 2..given.rows;
                 let mut y = vec![0.0; half.len() * given.cols];
                 given.compute(half, &mut y);

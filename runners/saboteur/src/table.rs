@@ -87,6 +87,7 @@ pub(crate) const ROWS: &[Row] = rows! {
         honest_ten_times        [MICROSECONDS_60] "" "computes its answer ten times over";
         scratch_in_the_output   [SHORT, SOFTMAX, TWO] "" "keeps intermediate values in its output";
         honest_on_two_threads   [WORK, TWO] "" "splits the rows when two threads are allowed";
+        spins_for_its_next_task [TWO] "" "lets its second thread spin for 10 ms before it sleeps";
         thread_per_launch       [WORK, TWO] "" "starts and joins a thread in each launch, two at a time";
         noisy_stdout            [SOFTMAX] "C2 10" "prints megabytes on stdout and stderr";
         sleeps_in_warm_up       [SOFTMAX] "C2 23" "sleeps in its first launches, then works as fast as it can";

@@ -1,8 +1,9 @@
 //! Runs every kernel of the catalogue on a device, judged as the gate judges: odd shapes, odd addresses, all number types,
 //! every family of contents.
 //!
-//!     cargo run --release -p roofline-cuda --example verify -- [--quick] [OPERATION…]
+//!     cargo run --release -p roofline-cuda --example verify -- [--quick] [--part=1/4] [OPERATION…]
 //!
+//! References take most of the time: parts beside each other, each with the operations whose turn it is, take less.
 //! Outputs are poisoned before each launch and stand between canaries; each kernel runs twice and must give the same bits.
 //! Then the device layer. All that is wrong is said, a few lines for each kernel, and the program ends with 1.
 #![expect(clippy::print_stdout, reason = "a program that people read")]
@@ -93,12 +94,29 @@ fn judge(
     Ok(())
 }
 
-fn kernels(stream: &Stream, wanted: &[String], quick: bool) -> Outcome<Tally> {
+/// Of all operations, those whose turn it is: the second of four parts has every fourth from the second on.
+#[derive(Clone, Copy)]
+struct Part {
+    number: usize,
+    of: usize,
+}
+
+impl Part {
+    const ALL: Part = Part { number: 1, of: 1 };
+
+    fn parse(text: &str) -> Option<Part> {
+        let (number, of) = text.split_once('/')?;
+        let part = Part { number: number.parse().ok()?, of: of.parse().ok()? };
+        (1..=part.of).contains(&part.number).then_some(part)
+    }
+}
+
+fn kernels(stream: &Stream, wanted: &[String], part: Part, quick: bool) -> Outcome<Tally> {
     let mut tally = Tally::default();
     let mut forms: Vec<&str> =
         implementations().filter(|row| row.launch.is_some()).map(|row| row.operation).collect();
     forms.dedup();
-    for form in forms {
+    for form in forms.into_iter().skip(part.number - 1).step_by(part.of) {
         if !wanted.is_empty() && !wanted.iter().any(|name| name == form) {
             continue;
         }
@@ -131,6 +149,8 @@ fn main() -> Outcome<ExitCode> {
     let (options, wanted): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with("--"));
     let quick = options.iter().any(|option| option == "--quick");
+    let part = options.iter().find_map(|option| option.strip_prefix("--part="));
+    let part = part.map_or(Some(Part::ALL), Part::parse).ok_or("a part is one of so many: --part=1/4")?;
     let device = match Device::open(0) {
         Ok(device) => device,
         Err(error) => {
@@ -140,8 +160,9 @@ fn main() -> Outcome<ExitCode> {
     };
     println!("{:?}", device.info());
     let stream = Stream::new(&device)?;
-    let tally = kernels(&stream, &wanted, quick)?;
-    if wanted.is_empty() {
+    let tally = kernels(&stream, &wanted, part, quick)?;
+    // The device layer is of the first part.
+    if wanted.is_empty() && part.number == 1 {
         device::layer(&stream)?;
         if !quick {
             device::resources(&device)?;
