@@ -100,9 +100,11 @@ class Queue:
     in its times.
     """
 
-    # Calls that are recorded together, at least. A sample of any length is some of these and a rest: a graph for every
-    # length would be made in the visit that first needs it, and be slower there than ever after.
+    # Calls that are recorded together, at least. A sample of any length is some of these and a rest, or repeats what was
+    # recorded for a shorter one: a graph for every length would be made in the visit that first needs it, and be slower
+    # there than ever after.
     PART = 64
+    MOST_REPEATS = 16  # Graphs that make a sample, where longer ones would do.
     CYCLES_A_NANOSECOND = 2  # Rather too many: who sleeps too long only waits.
     LONGEST_SLEEP = 20_000_000
     REPLAY = 30_000  # Nanoseconds that asking for a graph takes, rather too many.
@@ -139,12 +141,20 @@ class Queue:
         if count < 2:
             return []
         sets = len(call) if hasattr(call, "again") else 1
-        part = sets * -(-self.PART // sets)
-        counts = [part] * (count // part) + [count % part] * (count % part > 0)
+        counts = self._pieces(count, sets, self._graphs or {})
         for one in counts:
             if self._graphs is not None and one not in self._graphs:
                 self._record(call, one)
         return [] if self._graphs is None else [self._graphs[one] for one in counts]
+
+    @classmethod
+    def _pieces(cls, count: int, sets: int, recorded) -> list[int]:
+        """Lengths of the graphs that make so many calls; all but the last go round all sets."""
+        for one in sorted(recorded, reverse=True):
+            if one % sets == 0 and count % one == 0 and count // one <= cls.MOST_REPEATS:
+                return [one] * (count // one)
+        part = sets * 2 ** (-(-cls.PART // sets) - 1).bit_length()
+        return [part] * (count // part) + [count % part] * (count % part > 0)
 
     def _record(self, call, count: int) -> None:
         """Records calls and runs them once: that brings them to the device."""

@@ -93,6 +93,19 @@ pub fn sets(case: &Case, facts: Option<&roofline_core::protocol::device::Facts>)
     wanted.min(room.max(1))
 }
 
+/// About `wanted` launches that take each of so many sets equally often, a power of two times: samples of any length are
+/// then repetitions of few recordings. Not where that would be far more than was wanted.
+pub fn in_rounds(wanted: u32, sets: usize) -> u32 {
+    let near = |launches: f64| 2f64.powf(launches.max(1.0).log2().round()) as u32;
+    match sets as u32 {
+        sets if wanted.saturating_mul(LONGEST_ROUND) < sets => near(f64::from(wanted)),
+        sets if wanted > 1 => sets * near(f64::from(wanted) / f64::from(sets)),
+        _ => wanted,
+    }
+}
+
+/// A sample may take so many times as long as it is to, so that every set is in it.
+const LONGEST_ROUND: u32 = 4;
 const CACHES: usize = 3;
 const MOST_SETS: usize = 256;
 const SHARE_OF_MEMORY: u64 = 4;
@@ -110,6 +123,22 @@ mod tests {
             let condition = condition.parse().unwrap();
             assert_eq!(align(Device::Cpu, &condition), cpu);
             assert_eq!(align(Device::Cuda(0), &condition), cuda);
+        }
+    }
+
+    #[test]
+    fn a_sample_goes_round_all_sets() {
+        for (wanted, sets, launches) in [
+            (1, 8, 1),
+            (92, 8, 128),
+            (531, 86, 688),
+            (19, 2, 16),
+            (20, 60, 60),
+            (20, 256, 16),
+            (1000, 1, 1024),
+            (2, 8, 8),
+        ] {
+            assert_eq!(in_rounds(wanted, sets), launches, "{wanted} on {sets} sets");
         }
     }
 

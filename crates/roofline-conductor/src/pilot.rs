@@ -110,6 +110,9 @@ pub fn fly(
         } else if hub_is_probe {
             (course, lane.hub_launches) = apart(course, speed);
         }
+        if device::of(instance.case.device).queue.is_some() {
+            course.batch = device::in_rounds(course.batch, instance.sets());
+        }
         // More would find in the caches what the first of them have left there.
         if let Some(most) = instance.cold_batch() {
             course = Course { kind: Kind::Cold, batch: course.batch.min(most), warmup: 0, ..course };

@@ -23,6 +23,7 @@ pub use self::looks::{Effort, MOST_SIZED};
 use self::neighbours::{Pair, Visit, round};
 use crate::audit::{self, Usage};
 use crate::checks::Check;
+use crate::device;
 use crate::failure::{Failure, Stop};
 use crate::instance::Instance;
 use crate::lane::Lane;
@@ -547,7 +548,10 @@ impl<'p> Contest<'p> {
 fn get_ready(stage: &mut Stage, lane: &mut Lane, instance: &mut Instance) -> Result<(), Stop> {
     lane.prepare(stage, instance)?;
     let Some(speed) = lane.speed else { return Ok(()) };
-    let shape = Shape::batch(batch_for(WARM_UP, speed));
+    // What is queued is recorded the first time that it is asked for: not in a visit that counts.
+    let is_queued = device::of(instance.case.device).queue.is_some();
+    let own = lane.course.filter(|_| is_queued).map(Shape::from);
+    let shape = own.unwrap_or_else(|| Shape::batch(batch_for(WARM_UP, speed)));
     let start = Instant::now();
     let mut last = f64::NAN;
     for _ in 0..MOST_WARM_UPS {

@@ -6,9 +6,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Launches that are recorded together, at least. A sample of any length is some of these and a rest: a graph for every
-/// length would be made in the visit that first needs it, and be slower there than ever after.
+/// Launches that are recorded together, at least. A sample of any length is some of these and a rest, or repeats what was
+/// recorded for a shorter one: a graph for every length would be made in the visit that first needs it, and be slower there
+/// than ever after.
 const PART: usize = 64;
+/// Graphs that make a sample, at most, where longer ones would do.
+const MOST_REPEATS: usize = 16;
 /// Launches that say what asking for one takes.
 const ASKED: usize = 16;
 /// How long the device sleeps at least, and at most, before a sample, while the host asks for what the sample begins with.
@@ -28,6 +31,24 @@ pub(super) struct Queue {
     graph: Duration,
     /// Keeps the tensors mapped.
     _memory: Vec<SharedMemory>,
+}
+
+/// What a sample is made of: so many launches, so often, and a rest. All but the rest go round all sets.
+fn pieces(
+    batch: usize,
+    sets: usize,
+    recorded: impl DoubleEndedIterator<Item = usize>,
+) -> (usize, usize, usize) {
+    let repeats = |count: &usize| {
+        count.is_multiple_of(sets) && batch.is_multiple_of(*count) && batch / count <= MOST_REPEATS
+    };
+    match recorded.rev().find(repeats) {
+        Some(count) => (count, batch / count, 0),
+        None => {
+            let part = sets * PART.div_ceil(sets).next_power_of_two();
+            (part, batch / part, batch % part)
+        }
+    }
 }
 
 impl Queue {
@@ -98,10 +119,9 @@ impl Queue {
 
     /// Launches that are not timed, then samples between events: by graph, so that the host keeps up.
     pub(super) fn visit(&mut self, warmup: u32, samples: u32, batch: u32) -> Result<Vec<f64>, CudaError> {
-        let part = self.sets.len() * PART.div_ceil(self.sets.len());
-        let (parts, rest) = (batch as usize / part, batch as usize % part);
+        let (part, parts, rest) = pieces(batch as usize, self.sets.len(), self.graphs.keys().copied());
         if batch > 1 {
-            self.record(part)?;
+            self.record(if parts > 0 { part } else { 0 })?;
             self.record(rest)?;
         }
         (0..warmup).try_for_each(|number| self.ask(number))?;
@@ -154,5 +174,23 @@ impl Queue {
             note("occupancy", format!("{:.0} %", 100.0 * occupancy));
         }
         Ok(notes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_longer_sample_repeats_what_was_recorded_for_a_shorter_one() {
+        let of = |batch, sets, recorded: &[usize]| pieces(batch, sets, recorded.iter().copied());
+        assert_eq!(of(16, 2, &[]), (64, 0, 16), "a first one is recorded as it is");
+        assert_eq!(of(32, 2, &[16]), (16, 2, 0));
+        assert_eq!(of(128, 2, &[16]), (16, 8, 0));
+        assert_eq!(of(688, 86, &[]), (86, 8, 0));
+        assert_eq!(of(688 * 8, 86, &[86]), (86, 64, 0), "parts, however many");
+        assert_eq!(of(100, 3, &[]), (96, 1, 4));
+        assert_eq!(of(20, 8, &[10]), (64, 0, 20), "ten launches end in the middle of the sets");
+        assert_eq!(of(64, 1, &[2]), (64, 1, 0), "longer graphs cost less");
     }
 }
