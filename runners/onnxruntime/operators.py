@@ -267,9 +267,8 @@ def cached_rope(job: Job):
     seq, heads, dim = job.inputs[0].shape
     flat, interleaved = [1, seq, heads * dim], int(job.variant.startswith("interleaved"))
     turn = node("RotaryEmbedding", "x cos sin long", "y", num_heads=heads, interleaved=interleaved)
-    return Graph(
-        [node("Cast", "positions", "long", to=7), turn], shapes={"x": flat, "y": flat, "positions": [1, seq]}
-    )
+    shapes = {"x": flat, "y": flat, "positions": [1, seq]}
+    return Graph([node("Cast", "positions", "long", to=7), turn], kept(job), shapes)
 
 
 @offer("attention attention.masked attention.heads-first", ["f32"], params=["scale"])
