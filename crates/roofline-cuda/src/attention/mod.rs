@@ -30,6 +30,9 @@ const PLAIN_THREADS: u32 = 128;
 /// The longest head that the fast rungs take.
 const MOST_DIM: usize = 256;
 
+/// A cap is of another form, and any is right here.
+const PARAMS: &[&str] = &["scale", "cap"];
+
 const SIMPLE: Implementation = Implementation::new(
     "attention",
     "plain",
@@ -38,7 +41,7 @@ const SIMPLE: Implementation = Implementation::new(
     by_row,
 )
 .slow(|row, _| of_each(&[&[("THREADS", PLAIN_THREADS)], form_of(row).constants().as_slice()].concat()))
-.params(&["scale"]);
+.params(PARAMS);
 const BY_LANES: Implementation = Implementation::new(
     "attention",
     "lanes",
@@ -49,7 +52,7 @@ const BY_LANES: Implementation = Implementation::new(
 .fast(fast_variants)
 .precisions(&["f32"])
 .requires("dim <= 256")
-.params(&["scale"]);
+.params(PARAMS);
 const BY_MATRIX: Implementation = Implementation::new(
     "attention",
     "matrix",
@@ -60,7 +63,7 @@ const BY_MATRIX: Implementation = Implementation::new(
 .fast(fast_variants)
 .precisions(&["bf16", "f16"])
 .requires("dim <= 256")
-.params(&["scale"]);
+.params(PARAMS);
 
 /// Three rungs of every form.
 pub const LADDER: &[Implementation] = &[
@@ -76,9 +79,9 @@ pub const LADDER: &[Implementation] = &[
     SIMPLE.form("attention.heads-first-causal"),
     BY_LANES.form("attention.heads-first-causal"),
     BY_MATRIX.form("attention.heads-first-causal"),
-    SIMPLE.form("paged-attention"),
-    BY_LANES.form("paged-attention"),
-    BY_MATRIX.form("paged-attention"),
+    SIMPLE.form("paged-attention").params(&["scale"]),
+    BY_LANES.form("paged-attention").params(&["scale"]),
+    BY_MATRIX.form("paged-attention").params(&["scale"]),
 ];
 
 /// Which keys a query sees, and how tensors lie.
