@@ -22,6 +22,8 @@ pub struct Implementation {
     pub source: Source,
     /// Whether it is there for its speed: then nothing may spill.
     pub fast: bool,
+    /// Precisions that it computes in.
+    pub precisions: &'static [&'static str],
     /// Parameters of the operation that it takes; of others it has the default alone.
     pub params: &'static [&'static str],
     /// Sizes that it takes, as conditions of the protocol say it; empty for all.
@@ -35,8 +37,8 @@ pub struct Implementation {
 /// How a row is launched.
 pub type Launch = fn(&Implementation, &Stream, Args<'_>) -> Result<()>;
 
-/// Precisions that every row has.
-pub const PRECISIONS: [&str; 3] = [f32::NAME, bf16::NAME, f16::NAME];
+/// Precisions that a row has where it does not say otherwise.
+const PRECISIONS: &[&str] = &[f32::NAME, bf16::NAME, f16::NAME];
 
 impl Implementation {
     /// A rung that takes every size and no parameter, and is compiled once for each number type.
@@ -47,9 +49,19 @@ impl Implementation {
         source: Source,
         launch: Launch,
     ) -> Implementation {
-        let (params, requires, launch) = (&[], "", Some(launch));
         let variants: fn(&Implementation, u32) -> Vec<Variant> = |_, _| of_each(&[]);
-        Implementation { operation, name, about, source, fast: false, params, requires, variants, launch }
+        Implementation {
+            operation,
+            name,
+            about,
+            source,
+            fast: false,
+            precisions: PRECISIONS,
+            params: &[],
+            requires: "",
+            variants,
+            launch: Some(launch),
+        }
     }
 
     /// What is no operation: it is compiled and tested, and offered to nobody.
@@ -60,8 +72,18 @@ impl Implementation {
         source: Source,
         variants: fn(&Implementation, u32) -> Vec<Variant>,
     ) -> Implementation {
-        let (params, requires, launch) = (&[], "", None);
-        Implementation { operation, name, about, source, fast: true, params, requires, variants, launch }
+        Implementation {
+            operation,
+            name,
+            about,
+            source,
+            fast: true,
+            precisions: PRECISIONS,
+            params: &[],
+            requires: "",
+            variants,
+            launch: None,
+        }
     }
 
     /// There for its speed, in these forms.
@@ -77,6 +99,16 @@ impl Implementation {
     /// Takes these parameters of the operation.
     pub(crate) const fn params(self, params: &'static [&'static str]) -> Implementation {
         Implementation { params, ..self }
+    }
+
+    /// Computes in these precisions.
+    pub(crate) const fn precisions(self, precisions: &'static [&'static str]) -> Implementation {
+        Implementation { precisions, ..self }
+    }
+
+    /// Takes sizes of which this holds.
+    pub(crate) const fn requires(self, requires: &'static str) -> Implementation {
+        Implementation { requires, ..self }
     }
 
     /// The same for another form of the operation.
@@ -109,6 +141,8 @@ pub const LADDERS: &[&[Implementation]] = &[
     &crate::quantize::LADDER,
     crate::quantize::BACK,
     crate::matmul::LADDER,
+    crate::thin::LADDER,
+    crate::attention::LADDER,
 ];
 
 /// All of them.

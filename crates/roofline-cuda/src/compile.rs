@@ -9,16 +9,20 @@ use crate::sys::{Program, compiler_version};
 
 /// What every source may include.
 const HEADERS: &[(&str, &str)] = &[
+    ("attention.cuh", include_str!("attention/attention.cuh")),
     ("codes.cuh", include_str!("quantize/codes.cuh")),
     ("element.cuh", include_str!("element.cuh")),
     ("exp.cuh", include_str!("exp.cuh")),
     ("found.cuh", include_str!("reduce/found.cuh")),
     ("math.cuh", include_str!("math.cuh")),
+    ("matrix.cuh", include_str!("matrix.cuh")),
     ("maps.cuh", include_str!("movement/maps.cuh")),
     ("philox.cuh", include_str!("dropout/philox.cuh")),
     ("rope.cuh", include_str!("rope/rope.cuh")),
     ("rows.cuh", include_str!("rows.cuh")),
+    ("split.cuh", include_str!("attention/split.cuh")),
     ("stream.cuh", include_str!("stream.cuh")),
+    ("thin.cuh", include_str!("thin/thin.cuh")),
     ("together.cuh", include_str!("together.cuh")),
 ];
 

@@ -1,7 +1,7 @@
 // Number types of tensors: f32, bf16 and f16 share every kernel, which computes in f32.
 //
-// `-DELEMENT_F32`, `-DELEMENT_BF16` or `-DELEMENT_F16` chooses one. No header is included: the
-// conversions are the machine's own instructions, so that NVRTC alone can compile every kernel.
+// `-DELEMENT_F32`, `-DELEMENT_BF16` or `-DELEMENT_F16` chooses one; products know codes, too, `-DELEMENT_I8`. No header
+// is included: the conversions are the machine's own instructions, so that NVRTC alone can compile every kernel.
 // `Word` is one element as bits, `Pack` sixteen bytes of them, `PER_PACK` how many that is.
 #pragma once
 
@@ -16,6 +16,9 @@ struct alignas(16) Pack {
 typedef u32 Word;
 #define PER_PACK 4
 #define MINUS_INFINITY 0xff800000u
+#elif defined(ELEMENT_I8)
+typedef signed char Word;
+#define PER_PACK 16
 #else
 typedef unsigned short Word;
 #define PER_PACK 8
@@ -26,6 +29,7 @@ typedef unsigned short Word;
 #endif
 #endif
 
+#if !defined(ELEMENT_I8)
 __device__ __forceinline__ float to_float(Word bits) {
 #if defined(ELEMENT_F32)
     return __uint_as_float(bits);
@@ -83,11 +87,14 @@ __device__ __forceinline__ Pack pack(const float (&value)[PER_PACK]) {
     }
     return packed;
 }
+#endif
 
 // One element of a pack as bits. `i` must be known to the compiler, or the pack leaves the registers.
 __device__ __forceinline__ void put_word(Pack &pack, int i, Word bits) {
 #if defined(ELEMENT_F32)
     pack.word[i] = bits;
+#elif defined(ELEMENT_I8)
+    pack.word[i / 4] = (pack.word[i / 4] & ~(0xffu << (i % 4 * 8))) | ((u32)(unsigned char)bits << (i % 4 * 8));
 #else
     pack.word[i / 2] = i % 2 ? (pack.word[i / 2] & 0xffffu) | ((u32)bits << 16) : (pack.word[i / 2] & 0xffff0000u) | bits;
 #endif
@@ -96,6 +103,8 @@ __device__ __forceinline__ void put_word(Pack &pack, int i, Word bits) {
 __device__ __forceinline__ Word get_word(const Pack &pack, int i) {
 #if defined(ELEMENT_F32)
     return pack.word[i];
+#elif defined(ELEMENT_I8)
+    return (Word)(pack.word[i / 4] >> (i % 4 * 8));
 #else
     return (Word)(i % 2 ? pack.word[i / 2] >> 16 : pack.word[i / 2]);
 #endif
@@ -135,10 +144,11 @@ __device__ __forceinline__ Pack load_across(const Word *from) {
     for (int i = 0; i < 5; i++) word[i] = bytes & 4 ? word[i + 1] : word[i];
     Pack held;
 #pragma unroll
-    for (int i = 0; i < 4; i++) held.word[i] = __funnelshift_r(word[i], word[i + 1], (bytes & 2) * 8);
+    for (int i = 0; i < 4; i++) held.word[i] = __funnelshift_r(word[i], word[i + 1], (bytes & 3) * 8);
     return held;
 }
 
+#if !defined(ELEMENT_I8)
 // The largest element of some packs; NaN counts for nothing.
 template <int COUNT>
 __device__ __forceinline__ float largest_of(const Pack (&held)[COUNT]) {
@@ -163,3 +173,4 @@ __device__ __forceinline__ float largest_of(const Pack (&held)[COUNT]) {
     return fmaxf(to_float((Word)both), to_float((Word)(both >> 16)));
 #endif
 }
+#endif

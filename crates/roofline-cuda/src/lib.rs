@@ -41,6 +41,7 @@ mod sys;
 pub mod catalog;
 
 pub mod add_rms_norm;
+pub mod attention;
 pub mod cross_entropy;
 pub mod dropout;
 pub mod elementwise;
@@ -54,6 +55,7 @@ pub mod rms_norm;
 pub mod rope;
 pub mod softmax;
 pub mod tend;
+pub mod thin;
 
 pub use args::Args;
 pub use cache::Cache;

@@ -14,15 +14,20 @@ pub struct Stream {
     device: Device,
     /// Where the blocks of a launch leave what the last of them puts together.
     scratch: OnceLock<Memory>,
+    /// The same for blocks that leave much.
+    parts: OnceLock<Memory>,
 }
 
 /// Blocks of a launch that can leave something there, two numbers each.
 pub(crate) const SCRATCH_BLOCKS: usize = 2048;
+/// Groups of blocks that can put together parts, and bytes that all of them can leave.
+pub(crate) const PARTS_GROUPS: usize = 1024;
+pub(crate) const PARTS_BYTES: usize = 9 << 20;
 
 impl Stream {
     pub fn new(device: &Device) -> Result<Stream> {
         let raw = RawStream::new(device.context())?;
-        Ok(Stream { raw, device: device.clone(), scratch: OnceLock::new() })
+        Ok(Stream { raw, device: device.clone(), scratch: OnceLock::new(), parts: OnceLock::new() })
     }
 
     /// The stream of another library in this process, by its handle (0 is the default stream).
@@ -31,7 +36,7 @@ impl Stream {
     /// The handle is a stream of this device, and stays one as long as this value is used.
     pub unsafe fn from_handle(device: &Device, handle: usize) -> Stream {
         let raw = RawStream::foreign(device.context(), handle);
-        Stream { raw, device: device.clone(), scratch: OnceLock::new() }
+        Stream { raw, device: device.clone(), scratch: OnceLock::new(), parts: OnceLock::new() }
     }
 
     pub fn device(&self) -> &Device {
@@ -40,15 +45,23 @@ impl Stream {
 
     /// Memory that `together.cuh` works with: zeros, as every launch leaves them. Launches of one stream take turns with it.
     pub(crate) fn scratch(&self) -> Result<u64> {
-        if let Some(memory) = self.scratch.get() {
+        self.zeros(&self.scratch, 16 + SCRATCH_BLOCKS * 2 * size_of::<f32>())
+    }
+
+    /// Memory that blocks leave parts of a result in, behind a counter for each group of them: the same rules.
+    pub(crate) fn parts(&self) -> Result<u64> {
+        self.zeros(&self.parts, PARTS_GROUPS * size_of::<u32>() + PARTS_BYTES)
+    }
+
+    fn zeros(&self, kept: &OnceLock<Memory>, bytes: usize) -> Result<u64> {
+        if let Some(memory) = kept.get() {
             return Ok(memory.address());
         }
-        const BYTES: usize = 16 + SCRATCH_BLOCKS * 2 * size_of::<f32>();
-        let memory = Memory::new(self.device.context(), BYTES)?;
+        let memory = Memory::new(self.device.context(), bytes)?;
         // SAFETY: as many bytes as were asked for.
-        unsafe { self.raw.fill(memory.address(), 0, BYTES)? };
+        unsafe { self.raw.fill(memory.address(), 0, bytes)? };
         self.raw.wait()?;
-        Ok(self.scratch.get_or_init(|| memory).address())
+        Ok(kept.get_or_init(|| memory).address())
     }
 
     pub(crate) fn raw(&self) -> &RawStream {

@@ -109,12 +109,13 @@ fn compile_all(
 }
 
 /// Bytes a thread that may find no register: none, but for full blocks of kernels that need a few more
-/// than there are, where smaller blocks in a cluster would need none and are slower, and for a word where no kernel
+/// than there are, where smaller blocks in a cluster would need none and are slower, and for a few where no kernel
 /// was fitted to the architecture yet.
 fn allowed(row: &Implementation, architecture: &str) -> u32 {
     match (row.source.file, architecture) {
         ("layer_norm/registers.cu", _) => 16,
-        ("softmax/registers.cu" | "rope/shared.cu", "sm_100") => 4,
+        ("attention/matrix.cu", "sm_80" | "sm_100") => 24,
+        ("softmax/registers.cu" | "rope/shared.cu" | "thin/thin.cu", "sm_100") => 4,
         _ => 0,
     }
 }

@@ -20,7 +20,7 @@ use place::run;
 use roofline_core::condition::{Condition, Sizes};
 use roofline_core::fill::Fill;
 use roofline_core::instance::Instance;
-use roofline_cuda::catalog::{Implementation, PRECISIONS, implementations};
+use roofline_cuda::catalog::{Implementation, implementations};
 use roofline_cuda::{CudaError, Device, Stream};
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -73,7 +73,7 @@ fn judge(
                 let condition: Condition = row.requires.parse()?;
                 let sizes = Sizes { names: &case.operation.axis_names(), values: &case.sizes };
                 let takes = case.given().all(|(param, _)| row.params.contains(&param.name));
-                if !takes || condition.holds(sizes).is_err() {
+                if !takes || !row.precisions.contains(&precision) || condition.holds(sizes).is_err() {
                     continue;
                 }
                 for shift in 0..3 {
@@ -123,7 +123,10 @@ fn kernels(stream: &Stream, wanted: &[String], part: Part, quick: bool) -> Outco
         let rungs: Vec<_> =
             implementations().filter(|row| row.operation == form && row.launch.is_some()).collect();
         let before = tally.launches;
-        for precision in PRECISIONS {
+        let mut precisions: Vec<&str> = rungs.iter().flat_map(|row| row.precisions).copied().collect();
+        precisions.sort_unstable();
+        precisions.dedup();
+        for precision in precisions {
             if let Err(error) = judge(stream, &rungs, precision, quick, &mut tally) {
                 println!("{error}");
                 report(&tally);

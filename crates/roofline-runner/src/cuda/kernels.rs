@@ -5,7 +5,7 @@ use crate::kernel::{failed, unsupported};
 use roofline_core::operation::{self, Operation};
 use roofline_core::ops::operations;
 use roofline_core::protocol::{Offer, Place, Prepare, Refusal};
-use roofline_cuda::catalog::{self, Implementation, PRECISIONS};
+use roofline_cuda::catalog::{self, Implementation};
 use roofline_cuda::elementwise::Tile;
 use roofline_cuda::probe::{self, MOST_INPUTS, MOST_OUTPUTS, Operand, Way};
 use roofline_cuda::{Args, CudaError, DeviceVec, SharedMemory, Stream};
@@ -52,7 +52,7 @@ pub(super) fn offers() -> Vec<Offer> {
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
             .join(", "),
-        ..Offer::new(&format!("{PROVIDER}{}", row.name), row.operation, &PRECISIONS)
+        ..Offer::new(&format!("{PROVIDER}{}", row.name), row.operation, row.precisions)
     });
     let forms = operations().flat_map(|operation| operation.forms().map(move |form| (operation, form)));
     let probes = forms.flat_map(|(operation, form)| {
@@ -223,7 +223,7 @@ mod tests {
             assert!(operation.forms().any(is_form), "{form}");
             let is_param = |param: &str| operation.params.iter().any(|own| own.name == param);
             assert!(row.params.iter().all(|param| is_param(param)), "{form} {name}");
-            assert!(PRECISIONS.iter().all(|id| operation.precision(id).is_some()), "{form}");
+            assert!(row.precisions.iter().all(|id| operation.precision(id).is_some()), "{form}");
             assert!(row.requires.parse::<roofline_core::condition::Condition>().is_ok(), "{form} {name}");
         }
         assert!(offers.iter().all(|offer| offer.devices == ["cuda"]));
