@@ -2,6 +2,7 @@
 
 pub use roofline_run::terminal::{complain, tell};
 
+use roofline_core::text::line_and_column;
 use std::fmt;
 use std::ops::Range;
 use std::process::ExitCode;
@@ -11,31 +12,25 @@ use std::process::ExitCode;
 pub struct Problem {
     what: String,
     hint: Option<String>,
-    source: Option<Box<Source>>,
+    /// The line of a file that it points at.
+    excerpt: Option<String>,
     code: u8,
-}
-
-/// The place in a file that a problem points at.
-#[derive(Debug)]
-struct Source {
-    file: miette::NamedSource<String>,
-    span: Range<usize>,
 }
 
 impl Problem {
     /// Our own failure: the store, the system.
     pub fn own(what: impl Into<String>) -> Problem {
-        Problem { what: what.into(), hint: None, source: None, code: 1 }
+        Problem { what: what.into(), hint: None, excerpt: None, code: 1 }
     }
 
     /// A mistake in the command line or in a file that it names.
     pub fn usage(what: impl Into<String>, hint: impl Into<String>) -> Problem {
-        Problem { what: what.into(), hint: Some(hint.into()), source: None, code: 2 }
+        Problem { what: what.into(), hint: Some(hint.into()), excerpt: None, code: 2 }
     }
 
     /// Nothing could run: nothing selected, a named runner absent.
     pub fn nothing(what: impl Into<String>, hint: impl Into<String>) -> Problem {
-        Problem { what: what.into(), hint: Some(hint.into()), source: None, code: 5 }
+        Problem { what: what.into(), hint: Some(hint.into()), excerpt: None, code: 5 }
     }
 
     pub fn with_hint(mut self, hint: impl Into<String>) -> Problem {
@@ -43,50 +38,40 @@ impl Problem {
         self
     }
 
-    /// Points at `span` of a file.
-    pub fn at(mut self, name: &str, text: &str, span: Range<usize>) -> Problem {
-        self.source = Some(Box::new(Source { file: miette::NamedSource::new(name, text.to_owned()), span }));
+    /// Points at `span` of a file's text.
+    pub fn at(mut self, text: &str, span: Range<usize>) -> Problem {
+        self.excerpt = Some(excerpt(text, span));
         self
     }
 
     /// Prints the problem to standard error and gives the exit code.
     pub fn report(self) -> ExitCode {
-        let code = ExitCode::from(self.code);
-        match self.source.is_some() {
-            true => complain(&format!("{:?}", miette::Report::new(self))),
-            false => complain(&self.to_string()),
-        }
-        code
+        complain(&self.to_string());
+        ExitCode::from(self.code)
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.source, &self.hint) {
-            // With a place to point at, the hint is printed below the place.
-            (None, Some(hint)) => write!(f, "error: {}\n\nhint: {hint}", self.what),
-            (None, None) => write!(f, "error: {}", self.what),
-            (Some(_), _) => write!(f, "{}", self.what),
+        write!(f, "error: {}", self.what)?;
+        if let Some(excerpt) = &self.excerpt {
+            write!(f, "\n\n{excerpt}")?;
         }
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, "\n\nhint: {hint}"))
     }
 }
 
-impl std::error::Error for Problem {}
-
-impl miette::Diagnostic for Problem {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.hint.as_ref().map(|hint| Box::new(hint) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn miette::SourceCode> {
-        self.source.as_ref().map(|source| &source.file as &dyn miette::SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = miette::LabeledSpan> + '_>> {
-        let source = self.source.as_ref()?;
-        let label = miette::LabeledSpan::new(None, source.span.start, source.span.len().max(1));
-        Some(Box::new(std::iter::once(label)))
-    }
+/// The line in which a span begins, with its number, and marks below what of the line is meant.
+fn excerpt(text: &str, span: Range<usize>) -> String {
+    let (number, column) = line_and_column(text, span.start);
+    let line = text.lines().nth(number - 1).unwrap_or_default();
+    let rest = line.chars().count().saturating_sub(column - 1);
+    let meant = text.get(span).unwrap_or_default().chars().count();
+    let marks = "^".repeat(meant.min(rest).max(1));
+    // Marks stand below what they mean whatever a tab is to a terminal.
+    let before: String = line.chars().take(column - 1).map(|c| if c == '\t' { c } else { ' ' }).collect();
+    let number = number.to_string();
+    format!("{number} | {line}\n{:>width$} | {before}{marks}", "", width = number.len())
 }
 
 impl From<roofline_store::StoreError> for Problem {
@@ -119,5 +104,28 @@ impl From<roofline_run::Unbegun> for Problem {
             }
             Unbegun::Lock(_) | Unbegun::Interrupted => Problem::own(error.to_string()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_marks_what_is_meant_and_no_more_than_its_line() {
+        let text = "about = \"é\"\r\n\tdtpye = [\n]\n";
+        let of = |part: &str| {
+            let start = text.find(part).unwrap();
+            excerpt(text, start..start + part.len())
+        };
+        assert_eq!(of("dtpye"), "2 | \tdtpye = [\n  | \t^^^^^");
+        assert_eq!(of("\"é\""), "1 | about = \"é\"\n  |         ^^^");
+        assert_eq!(of("[\n]"), "2 | \tdtpye = [\n  | \t        ^");
+        assert_eq!(excerpt("a", 1..1), "1 | a\n  |  ^", "the end of a file");
+        assert_eq!(excerpt("", 0..0), "1 | \n  | ^");
+        let far = format!("{}x", "\n".repeat(9));
+        assert_eq!(excerpt(&far, 9..10), "10 | x\n   | ^");
+        let problem = Problem::usage("what", "hint").at("a", 0..1);
+        assert_eq!(problem.to_string(), "error: what\n\n1 | a\n  | ^\n\nhint: hint");
     }
 }

@@ -91,7 +91,7 @@ pub fn read_suite(path: &Path) -> Result<Suite, Problem> {
             .unwrap_or_default();
         let problem = Problem::usage(format!("{name}{place}: {error}"), error.hint.clone());
         match error.span {
-            Some(span) => problem.at(&name, &text, span),
+            Some(span) => problem.at(&text, span),
             None => problem,
         }
     })

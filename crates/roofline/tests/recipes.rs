@@ -1,7 +1,7 @@
 //! The recipes of CONTRIBUTING.md, followed to the letter.
 //!
 //! A copy of the tree is changed by the blocks of the page, built, and what they add is checked by the gate. The
-//! copy and its build are kept under the target folder: files that stay the same are not written, so that a
+//! copy is kept under the target folder and built in there: files that stay the same are not written, so that a
 //! second run builds nothing.
 
 mod page;
@@ -108,17 +108,22 @@ fn tracked_files() -> BTreeMap<String, Vec<u8>> {
     files.filter_map(|name| Some((name.to_owned(), fs::read(root().join(name)).ok()?))).collect()
 }
 
-/// Builds the command line of the tree; everything it needs was fetched to build this test.
+/// Builds the command line of the tree; everything it needs was fetched, and what others wrote was compiled, to build this
+/// test.
 fn build(tree: &Path, target: &Path) -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(tree).args(["build", "--offline", "--quiet", "--package", "roofline"]);
-    // What the blocks say is under test, not how fast it is: build as quickly as can be.
-    cargo
-        .args(["--config", "profile.dev.package.roofline-cpu.opt-level=0"])
-        .args(["--config", "profile.dev.package.roofline-lanes.opt-level=0"])
-        .env("CARGO_TARGET_DIR", target)
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
-        .env("CARGO_PROFILE_DEV_DEBUG", "0");
+    // What the blocks say is under test, not how fast it is: what is ours is built as quickly as can be.
+    let ours = fs::read_dir(tree.join("crates")).expect("the crates of the tree").flatten();
+    for name in ours.filter_map(|entry| entry.file_name().into_string().ok()) {
+        cargo.args(["--config", &format!("profile.dev.package.{name}.opt-level=0")]);
+    }
+    cargo.env("CARGO_TARGET_DIR", target).env("CARGO_BUILD_BUILD_DIR", shared());
     succeed(&mut cargo, "a block of CONTRIBUTING.md no longer fits the code");
     target.join("debug/roofline")
+}
+
+/// Where this test was built.
+fn shared() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it lies in the target folder")
 }

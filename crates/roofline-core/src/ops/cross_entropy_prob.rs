@@ -17,7 +17,7 @@ pub const OPERATION: Operation = Operation {
         let limit = case.precision.accumulator.max_finite() / (rows * cols).max(1) as f64 / 100.0;
         vec![
             input("p").holding(Content::Within { low: 0.0, high: 1.0 }),
-            input("t").limit(limit).step(rowwise::visible(case, 2 * rows * cols)),
+            input("t").limit(limit).step(rowwise::visible(case, (2 * rows).saturating_mul(cols))),
             Tensor::output("y", case.precision.output, &[1]),
         ]
     },
