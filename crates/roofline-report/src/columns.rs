@@ -58,9 +58,11 @@ pub(crate) fn columns(rows: &[Row], in_notes: fn(&Row) -> String) -> Vec<Column>
             ..left("implementation", |row| escape(&row.record.implementation))
         },
         Column { until: Room::NoRate, ..right("threads", |row| row.threads_text()) },
-        right("median", |row| row.median_text()),
-        Column { until: Room::BelowCase, ..right("rate", |row| row.rate_text()) },
     ];
+    if rows.iter().any(|row| row.time(0.5).is_some()) {
+        columns.push(right("median", |row| row.median_text()));
+        columns.push(Column { until: Room::BelowCase, ..right("rate", |row| row.rate_text()) });
+    }
     if rows.iter().any(|row| row.record.rounds.is_some()) {
         columns
             .push(Column { brief: |row| row.share_text(), ..right("of limit", |row| row.of_limit_text()) });

@@ -290,7 +290,11 @@ impl<'a> Row<'a> {
             (Status::Wrong, Some((failed, checked))) => {
                 format!("{} of {} outside the bound", count(failed), count(checked))
             }
-            _ => escape(&self.record.why),
+            _ => {
+                // Whose row it is stands before it.
+                let whose = format!("`{}` ", self.record.implementation);
+                escape(self.record.why.strip_prefix(&whose).unwrap_or(&self.record.why))
+            }
         };
         let text = if why.is_empty() { status.to_string() } else { format!("{status}: {why}") };
         let text = spelled(&text, style);

@@ -26,6 +26,7 @@ pub use progress::Progress;
 pub use recorder::{new_id, now, roughly};
 pub use request::{Outcome, Past, Request, Unbegun, lock};
 
+use roofline_conductor::job::quoted;
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan;
 use roofline_core::record::{Record, Run, SCHEMA};
@@ -42,7 +43,7 @@ pub fn begin(machine: &Machine) -> Run {
         schema: SCHEMA,
         id: new_id(),
         started: now(),
-        command: arguments.join(" "),
+        command: arguments.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
         arguments,
         machine: serde_json::to_value(machine).unwrap_or_default(),
         program: program(),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// As wide as the terminal and in colour there; plain and unwrapped elsewhere.
 pub fn style() -> Style {
     let stdout = io::stdout();
-    let width = stdout.is_terminal().then(width).flatten();
+    let width = stdout.is_terminal().then(width);
     let colour = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
     Style { colour, width, ascii: has_only_ascii() }
 }
@@ -21,9 +21,14 @@ fn is_ascii(variable: impl Fn(&str) -> Option<String>) -> bool {
     locale.is_some_and(|locale| !locale.contains("utf-8") && !locale.contains("utf8"))
 }
 
-fn width() -> Option<u16> {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.or_else(|| terminal_size::terminal_size().map(|(width, _)| width.0))
+/// What a terminal has that does not say how wide it is, as those of `script` and some containers.
+const USUAL_WIDTH: u16 = 80;
+
+/// Columns of the terminal. How many lines it has is no matter, and some know their columns alone.
+fn width() -> u16 {
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let told = || rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| size.ws_col);
+    asked.or_else(told).filter(|columns| *columns > 0).unwrap_or(USUAL_WIDTH)
 }
 
 /// Writes a result to standard output. A reader that has seen enough is no failure.

@@ -23,13 +23,15 @@ use std::path::PathBuf;
 
 /// Is a compute kernel right, and how fast is it, honestly.
 #[derive(Debug, Parser)]
-#[command(name = "roofline", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "roofline", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Line {
     #[command(subcommand)]
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "\
+const AFTER_HELP: &str = "\
+To begin: `roofline run` proves and times the kernels that are built in; `roofline init` writes one to be yours.
+
 Exit codes: 0 all well; 1 our own failure, such as the store; 2 usage; 3 a row that
 `--fail-on` names, for `ab` one that is slower, a target that is missed; 4 a row is wrong, suspect, crashed, timed out, out of memory or broke the protocol; 5 nothing was measured; 130 interrupted.";
 

@@ -100,6 +100,11 @@ pub fn runners() -> Result<PathBuf, Problem> {
     Ok(folder)
 }
 
+/// What the runners inside this binary are called.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().filter_map(|(path, _)| path.strip_suffix("/runner.toml"))
+}
+
 /// The folder of the package `roofline_runner`.
 pub fn sdk() -> Result<PathBuf, Problem> {
     Ok(runners()?.join("python"))

@@ -1,5 +1,7 @@
 //! From SELECT and its options to cases.
 
+mod words;
+
 use crate::args::{CacheArg, How, Select, Size};
 use crate::error::{Problem, tell};
 use crate::places;
@@ -11,6 +13,7 @@ use roofline_core::operation::Operation;
 use roofline_core::ops::operations;
 use roofline_core::suite::{Block, MAX_CASES, check_axis_names};
 use std::collections::{BTreeMap, BTreeSet};
+use words::Words;
 
 /// A case, and the group of the suite that it is of.
 struct Picked {
@@ -51,7 +54,7 @@ pub fn selection(select: &Select, how: &How) -> Result<Selection, Problem> {
     let turns = if how.bounds.total_budget.is_some() { turns(&picked) } else { BTreeMap::new() };
     let mut cases: Vec<Case> = picked.into_iter().map(|picked| picked.case).collect();
     cases.sort_by_cached_key(|case| turns.get(&case.to_string()).copied());
-    let is_by_id = select.words().next().is_some() && select.words().all(|word| word.contains('/'));
+    let is_by_id = Words::parse(select)?.are_ids();
     Ok(Selection { cases, left_out, turns, is_by_id })
 }
 
@@ -101,47 +104,19 @@ fn turns(picked: &[Picked]) -> BTreeMap<String, usize> {
 /// Every case that a selection names, once.
 fn pick(select: &Select) -> Result<Vec<Picked>, Problem> {
     let options = Options::parse(select)?;
+    let words = Words::parse(select)?;
+    check_sources(select, &options, &words)?;
     let mut picked = Vec::new();
-    let (ids, names): (Vec<&String>, Vec<&String>) = select.words().partition(|word| word.contains('/'));
-    for id in &ids {
-        let case: Case = id
-            .parse()
-            .map_err(|error: roofline_core::case::CaseError| Problem::usage(error.to_string(), error.hint))?;
-        picked.push(Picked { case, group: None });
+    if select.suite.is_none() {
+        picked.extend(words.ids().iter().cloned().map(|case| Picked { case, group: None }));
     }
-    let forms = forms(&names)?;
-    if let (Some(suite), true) =
-        (&select.suite, !options.axes.is_empty() || names.is_empty() && !ids.is_empty())
-    {
-        return Err(Problem::usage(
-            format!("the suite `{suite}` brings its own cases"),
-            "leave out `--suite`, or `--axis` and the case ids",
-        ));
-    }
-    let has_parts = !select.group.is_empty() || matches!(select.size, Some(Size::Class(_)));
-    if has_parts && (!options.axes.is_empty() || !ids.is_empty()) {
-        return Err(Problem::usage(
-            "groups and classes of sizes are of suites, and the selection has cases of its own",
-            "leave out `--axis` and the case ids, or `--group` and `--size` with a class (of bytes, write `64MiB`)",
-        ));
-    }
-    if options.axes.is_empty() {
-        if !forms.is_empty() || ids.is_empty() {
-            let name = select.suite.as_deref().unwrap_or("quick");
-            for block in parts(select, name, places::suite(name)?.blocks)? {
-                if forms.is_empty() || forms.contains(&(block.operation.name, block.variant)) {
-                    let cases = expand(&block)?.into_iter();
-                    picked.extend(cases.map(|case| Picked { case, group: block.group.clone() }));
-                    check_count(&picked)?;
-                }
-            }
-        }
-    } else {
-        let forms = if forms.is_empty() { Err(no_operation()) } else { Ok(forms) }?;
-        for (name, variant) in forms {
+    if !options.axes.is_empty() {
+        for (name, variant) in words.forms() {
             let cases = expand(&options.block(name, variant)?)?.into_iter();
             picked.extend(cases.map(|case| Picked { case, group: None }));
         }
+    } else if select.suite.is_some() || !words.are_ids() {
+        picked.extend(of_suite(select, &words)?);
     }
     check_count(&picked)?;
     let mut picked = options.narrow(picked);
@@ -151,6 +126,53 @@ fn pick(select: &Select) -> Result<Vec<Picked>, Problem> {
     }
     let mut seen = BTreeSet::new();
     picked.retain(|picked| seen.insert(picked.case.to_string()));
+    Ok(picked)
+}
+
+/// Cases are a suite's, or made here: what chooses among the former says nothing of the latter.
+fn check_sources(select: &Select, options: &Options, words: &Words) -> Result<(), Problem> {
+    let has_axes = !options.axes.is_empty();
+    if has_axes && words.forms().is_empty() {
+        return Err(no_operation());
+    }
+    if let (Some(suite), true) = (&select.suite, has_axes) {
+        return Err(Problem::usage(
+            format!("the suite `{suite}` brings its own cases, and `--axis` makes others"),
+            format!(
+                "leave out one of the two; of a suite's cases choose by a glob, `roofline list cases --suite {suite} '*/f32/*'`"
+            ),
+        ));
+    }
+    if has_axes && words.has_globs() {
+        return Err(Problem::usage(
+            "a glob of cases chooses among those of a suite, and `--axis` makes others",
+            "name operations beside `--axis`",
+        ));
+    }
+    let has_parts = !select.group.is_empty() || matches!(select.size, Some(Size::Class(_)));
+    if has_parts && (has_axes || select.suite.is_none() && !words.ids().is_empty()) {
+        return Err(Problem::usage(
+            "groups and classes of sizes are of suites, and the selection has cases of its own",
+            "leave out `--axis` and the case ids, or `--group` and `--size` with a class (of bytes, write `64MiB`)",
+        ));
+    }
+    Ok(())
+}
+
+/// The cases of the suite, `quick` where none is named, that are meant.
+fn of_suite(select: &Select, words: &Words) -> Result<Vec<Picked>, Problem> {
+    let name = select.suite.as_deref().unwrap_or("quick");
+    let blocks = places::suite(name)?.blocks;
+    if words.has_globs() || !words.ids().is_empty() && select.suite.is_some() {
+        let all = blocks.iter().map(expand).collect::<Result<Vec<_>, _>>()?.concat();
+        words.check_are_of(name, &all)?;
+    }
+    let mut picked = Vec::new();
+    for block in parts(select, name, blocks)? {
+        let cases = expand(&block)?.into_iter().filter(|case| words.name(&block, case));
+        picked.extend(cases.map(|case| Picked { case, group: block.group.clone() }));
+        check_count(&picked)?;
+    }
     Ok(picked)
 }
 

@@ -16,10 +16,16 @@ use crate::{Report, Style, targets};
 /// From this width on a row has one line, whatever it says.
 const ONE_LINE: u16 = 80;
 
+/// So many rows that are not offered are listed, with their reasons, where there is nothing else to see.
+const FEW: usize = 4;
+
 pub(super) fn write(report: &Report, style: Style) -> String {
     let rows = shown(report);
-    let (counted, listed): (Vec<Row>, Vec<Row>) =
+    let (mut counted, mut listed): (Vec<Row>, Vec<Row>) =
         rows.into_iter().partition(|row| !report.all && row.is_not_offered());
+    if listed.is_empty() && counted.len() <= FEW {
+        std::mem::swap(&mut counted, &mut listed);
+    }
     let mut text = String::new();
     if !listed.is_empty() {
         let (lines, room) = layout(&listed, style);

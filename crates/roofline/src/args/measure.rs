@@ -1,6 +1,8 @@
 //! What is measured, and how: `check`, `run` and `ab`.
 
-use super::values::{parse_delta, parse_detect, parse_duration, parse_memory, parse_timeout};
+use super::values::{
+    parse_delta, parse_detect, parse_duration, parse_implementation, parse_memory, parse_timeout,
+};
 use super::{Places, Read, Select, Show};
 use clap::{Args, ValueEnum};
 use roofline_core::decision::FailOn;
@@ -41,8 +43,8 @@ const OF_TIMES: [&str; 7] = ["budget", "delta", "against", "save", "baseline", "
 pub struct Measure {
     #[command(flatten)]
     pub select: Select,
-    /// Implementations as `provider/name`, globs allowed, separated by commas; all built-in ones by default. Other runners take part only when named here or by `--runner`
-    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
+    /// Implementations as `provider/name`, globs allowed, a provider alone for all of it, separated by commas; all built-in ones by default. Other runners take part only when named here or by `--runner`
+    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB", value_parser = parse_implementation)]
     pub implementation: Vec<String>,
     #[command(flatten)]
     pub places: Places,
@@ -80,8 +82,8 @@ pub struct Measure {
 pub struct Check {
     #[command(flatten)]
     pub select: Select,
-    /// Implementations as `provider/name`, globs allowed, separated by commas; all built-in ones by default. Other runners take part only when named here or by `--runner`
-    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
+    /// Implementations as `provider/name`, globs allowed, a provider alone for all of it, separated by commas; all built-in ones by default. Other runners take part only when named here or by `--runner`
+    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB", value_parser = parse_implementation)]
     pub implementation: Vec<String>,
     #[command(flatten)]
     pub places: Places,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Which cases: operations, globs or case ids, narrowed by options.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Select {
-    /// Operations (`softmax`), globs (`mat*`) or case ids (`softmax/f32/rows=64,cols=1000`)
+    /// Operations (`softmax`), globs of them (`mat*`), case ids (`softmax/f32/rows=64,cols=1000`), or globs of a suite's cases (`softmax/f32/*`). With `--suite` all of them choose among its cases
     #[arg(value_name = "SELECT")]
     pub select: Vec<String>,
     /// Operations, separated by commas: another way to write SELECT

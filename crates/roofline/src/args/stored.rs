@@ -1,7 +1,7 @@
 //! What is stored: runs, records, baselines, and files that come and go.
 
 use super::Read;
-use super::values::{parse_age, sort_keys};
+use super::values::{parse_age, parse_implementation, sort_keys};
 use clap::{Args, Subcommand};
 use roofline_report::Sort;
 use std::path::PathBuf;
@@ -78,8 +78,8 @@ pub struct Merge {
 
 #[derive(Debug, Args)]
 pub struct History {
-    /// Rows as `CASE@provider/name`, or cases, all of whose rows are shown; globs allowed
-    #[arg(value_name = "ROW|CASE", required = true)]
+    /// Rows as `CASE@provider/name`; cases or operations, all of whose rows are shown; globs allowed
+    #[arg(value_name = "ROW|CASE|OPERATION", required = true)]
     pub rows: Vec<String>,
     /// At most so many records of each, the latest ones
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -119,8 +119,8 @@ pub struct Export {
     /// Operations (`softmax`), case ids or globs of them (`*rows=64*`); all rows by default
     #[arg(value_name = "SELECT")]
     pub select: Vec<String>,
-    /// Implementations as `provider/name`, globs allowed, separated by commas
-    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB")]
+    /// Implementations as `provider/name`, globs allowed, a provider alone for all of it, separated by commas
+    #[arg(short, long = "implementation", value_delimiter = ',', value_name = "GLOB", value_parser = parse_implementation)]
     pub implementation: Vec<String>,
     /// The run, by its id
     #[arg(long, value_name = "ID", default_value = "latest")]

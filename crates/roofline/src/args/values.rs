@@ -112,6 +112,12 @@ pub fn parse_parameter(text: &str) -> Result<(String, Vec<String>), String> {
     Ok((name.to_owned(), known))
 }
 
+/// Implementations as `provider/name`; a provider alone is all that it has.
+pub(super) fn parse_implementation(text: &str) -> Result<String, String> {
+    let is_provider = !text.is_empty() && !text.contains(['/', '*']);
+    Ok(if is_provider { format!("{text}/*") } else { text.to_owned() })
+}
+
 pub(super) fn parse_size(text: &str) -> Result<Size, String> {
     let is_class = text.starts_with(|c: char| c.is_ascii_lowercase());
     if is_class { Ok(Size::Class(text.to_owned())) } else { parse_bytes(text).map(Size::Most) }
@@ -157,6 +163,13 @@ mod tests {
         assert!(["d", "-1d", "4000000000d", "old", "30"].iter().all(|text| parse_age(text).is_err()));
         assert_eq!(parse_bytes("64MiB"), Ok(64 << 20));
         assert!(parse_bytes("64MB").is_err() && parse_bytes("99999999999GiB").is_err());
+    }
+
+    #[test]
+    fn a_provider_is_all_that_it_has() {
+        for (text, meant) in [("cpu", "cpu/*"), ("cpu/plain", "cpu/plain"), ("*", "*"), ("c*", "c*")] {
+            assert_eq!(parse_implementation(text).as_deref(), Ok(meant));
+        }
     }
 
     #[test]

@@ -2,12 +2,16 @@
 
 use crate::args::Line;
 use crate::error::Problem;
-use crate::places;
+use crate::{house, places};
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, Command, CommandFactory};
 use roofline_core::dtype::Dtype;
+use roofline_core::names::{HOUSE, is_limit};
 use roofline_core::ops;
 use roofline_report::{FOLDERS, FORMATS, READERS};
+use roofline_runner::Runner;
+use roofline_runner::cpu::CpuRunner;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 pub fn run(shell: clap_complete::Shell) -> Result<ExitCode, Problem> {
@@ -41,6 +45,20 @@ fn values(command: &str, arg: &str) -> Vec<&'static str> {
         "op" | "select" => {
             ops::operations().flat_map(|operation| operation.forms()).map(|form| &*form.leak()).collect()
         }
+        "implementation" if command != "ab" => implementations(),
+        "against" => std::iter::once(HOUSE).chain(house::names()).chain(implementations()).collect(),
+        "runner" => house::names().chain(["cuda"]).collect(),
+        "name" if command == "install" => house::names().collect(),
+        "device" => vec!["cpu", "cuda:0"],
+        "fail_on" if command == "ab" => vec!["slower", "inconclusive", "policy"],
+        "fail_on" => vec!["slower", "inconclusive", "policy", "missed"],
         _ => Vec::new(),
     }
+}
+
+/// Those of the house, each once however many operations it has.
+fn implementations() -> Vec<&'static str> {
+    let offers = CpuRunner.hello().offers;
+    let names: BTreeSet<String> = offers.into_iter().map(|offer| offer.implementation).collect();
+    names.into_iter().filter(|name| !is_limit(name)).map(|name| &*name.leak()).collect()
 }

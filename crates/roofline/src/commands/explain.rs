@@ -2,7 +2,8 @@
 
 use crate::args::Explain;
 use crate::error::Problem;
-use roofline_core::case::parse_row;
+use roofline_core::case::{Case, parse_row};
+use roofline_core::names::is_limit;
 use roofline_core::record::Record;
 use roofline_core::verdict;
 use roofline_store::{Filter, Store, literal};
@@ -13,7 +14,7 @@ pub fn run(args: &Explain) -> Result<ExitCode, Problem> {
         Ok(row) => row,
         Err(error) => {
             let Some(record) = foreign(args)? else {
-                return Err(Problem::usage(error.to_string(), error.hint));
+                return Err(Problem::usage(error.to_string(), rows(args).unwrap_or(error.hint)));
             };
             super::print(&roofline_report::explain(&record, super::style()))?;
             return Ok(ExitCode::SUCCESS);
@@ -43,6 +44,16 @@ pub fn run(args: &Explain) -> Result<ExitCode, Problem> {
     let record = beside_hub(&store, record)?;
     super::print(&roofline_report::explain(&record, super::style()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The rows that the store has of a case that was named alone.
+fn rows(args: &Explain) -> Option<String> {
+    let case = args.row.parse::<Case>().ok()?.to_string();
+    let filter = Filter { case: Some(literal(&case)), ..Filter::default() };
+    let rows = Store::open_read_only(&args.store).ok()?.rows(&filter).ok()?;
+    let rows = rows.iter().filter(|(_, implementation)| !is_limit(implementation));
+    let rows: Vec<String> = rows.map(|(case, implementation)| format!("`{case}@{implementation}`")).collect();
+    (!rows.is_empty()).then(|| format!("its rows in the store are {}", rows.join(", ")))
 }
 
 /// The record, which says that its hub failed where the hub's own record does.

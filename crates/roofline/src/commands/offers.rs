@@ -8,6 +8,7 @@ use roofline_conductor::plan::RunnerOffers;
 use roofline_conductor::references;
 use roofline_conductor::runners::{self, RunnerSpec};
 use roofline_conductor::session::Limits;
+use roofline_core::names::bare;
 use roofline_core::operation::own::Declaration;
 use roofline_core::protocol::{Hello, Offer};
 use roofline_runner::Runner;
@@ -69,6 +70,10 @@ pub fn asked(spec: &RunnerSpec, places: &Places, limits: Limits) -> Result<Hello
         .map_err(|why| Problem::nothing(format!("runner `{}`: {why}", spec.name), spec.hint.clone()))
 }
 
+/// Where a name is like none that is known, it is of somebody's own.
+const NOBODY: &str =
+    "`roofline runners` shows what there is; `--lib`, `--python`, `--cuda` and `--runner` bring your own";
+
 /// The runners that a selection of implementations needs, with their offers.
 ///
 /// The built-in runner takes part unless patterns leave it out; others when a pattern or `--runner` names them, or rows are
@@ -102,9 +107,21 @@ pub fn needed(
     for provider in patterns.iter().filter_map(|pattern| pattern.split('/').next()) {
         let hosted = |offer: &Offer| offer.implementation.split('/').next() == Some(provider);
         let is_hosted = offers.iter().flat_map(|runner| &runner.offers).any(hosted);
-        if !is_hosted && !provider.contains('*') {
-            find(specs, provider)?;
+        if is_hosted || provider.contains('*') {
+            continue;
         }
+        // Who leaves the provider out means an implementation.
+        let is_meant = |offer: &&Offer| bare(&offer.implementation) == provider;
+        let meant = offers.iter().flat_map(|runner| &runner.offers).find(is_meant);
+        let hint = match meant {
+            Some(offer) => Some(format!("did you mean `{}`, or `*/{provider}`?", offer.implementation)),
+            None if matches!(runners::find(specs, provider), Err(None)) => Some(NOBODY.to_owned()),
+            None => None,
+        };
+        find(specs, provider).map_err(|problem| match hint {
+            Some(hint) => problem.with_hint(hint),
+            None => problem,
+        })?;
     }
     Ok(offers)
 }

@@ -85,7 +85,10 @@ pub fn find(store: &Store, id: &str) -> Result<Run, Problem> {
     }
     let runs = store.runs()?.found;
     let latest: Vec<&str> = runs.iter().rev().take(3).map(|run| run.id.as_str()).collect();
-    let hint = format!("the latest are {}; `roofline runs` shows more", latest.join(", "));
+    let hint = format!(
+        "the last {SHORTEST} letters of an id or more are enough; the latest are {}; `roofline runs` shows more",
+        latest.join(", ")
+    );
     let mut found = runs.iter().filter(|run| run.id == id || id.len() >= SHORTEST && run.id.ends_with(id));
     match (found.next(), found.next()) {
         (Some(run), None) => Ok(run.clone()),

@@ -264,7 +264,7 @@ fn what_cannot_be_exported_is_said() {
     export("--format gogo", 2, &["unknown format `gogo`", "hint: "]);
     export("--format hyperfine", 2, &["unknown format `hyperfine`", "hint: "]);
     export("--format criterion", 2, &["`criterion` is a folder of files", "hint: name a folder with `--to`"]);
-    export("--run no-such-run", 2, &["has no run `no-such-run`", "hint: the latest are "]);
+    export("--run no-such-run", 2, &["has no run `no-such-run`", "the latest are "]);
     export("softmax", 5, &["nothing is selected", "hint: "]);
     export("--format go --to b.txt/x", 1, &["b.txt/x cannot be written", "hint: "]);
     let run = scene.call_with_store("check add/f32/rows=1,cols=1 --format criterion");

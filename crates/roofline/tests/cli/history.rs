@@ -20,13 +20,14 @@ fn runs_and_rows_are_found_again() {
     for _ in 0..2 {
         scene.call_with_store(&format!("run {CASE} --quick --budget 100ms")).exits(0);
     }
-    scene.call_with_store("check mul/f32/rows=2,cols=8 -i cpu/plain").exits(0);
+    scene.call_with_store("check mul/f32/rows=2,cols=8 -i cpu/plai*").exits(0);
 
     let shown = scene.call_with_store("runs").exits(0).stdout;
     let lines: Vec<&str> = shown.lines().collect();
     assert_eq!(lines.len(), 3, "{shown}");
     assert!(lines[0].contains("  3 ok  ") && lines[0].contains("--budget 100ms"), "{shown}");
     assert!(lines[2].contains("  1 ok  ") && lines[2].contains("check mul"), "{shown}");
+    assert!(lines[2].contains(" -i 'cpu/plai*'"), "as a shell takes it: {shown}");
     assert_eq!(scene.call_with_store("runs --last 1").exits(0).stdout.lines().count(), 1);
 
     let history = scene.call_with_store(&format!("history {CASE}@cpu/plain")).exits(0).stdout;
@@ -42,6 +43,11 @@ fn runs_and_rows_are_found_again() {
     assert!(!all.contains("@limit/"), "{all}");
     // Defaults may be written out.
     scene.call_with_store(&format!("history {CASE}/threads=1")).exits(0);
+    let of_operation = scene.call_with_store("history add@cpu").exits(0).stdout;
+    assert!(
+        of_operation.contains(&format!("{CASE}@cpu/plain")) && !of_operation.contains("mul/"),
+        "{of_operation}"
+    );
     scene.call_with_store("history sub/f32/rows=1,cols=1").complains(5, &["no record", "roofline runs"]);
 
     let row = format!("explain {CASE}@cpu/plain");

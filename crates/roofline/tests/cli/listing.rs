@@ -58,6 +58,26 @@ fn cases_are_ids_that_select_the_same_case() {
 }
 
 #[test]
+fn words_choose_among_the_cases_of_a_suite() {
+    let scene = Scene::new();
+    let list = |words: &str| scene.call(&format!("list cases {words}")).exits(0).stdout;
+    let quick = list("");
+    let of_products: String =
+        quick.lines().filter(|id| id.starts_with("matmul/f32/")).map(|id| format!("{id}\n")).collect();
+    assert!(!of_products.is_empty() && of_products != list("matmul"), "{quick}");
+    assert_eq!(list("matmul/f32/*"), of_products);
+    assert_eq!(list("matmul/f32/* --suite quick"), of_products);
+    let last = quick.lines().last().unwrap();
+    assert_eq!(list(&format!("{last} --suite quick")), format!("{last}\n"));
+    assert_eq!(list(&format!("{last} matmul/f32/* --suite quick")), format!("{of_products}{last}\n"));
+    // A case of a suite is of its group.
+    let of_llm = list("--suite llm --group qk-norm");
+    let first = of_llm.lines().next().unwrap();
+    assert_eq!(list(&format!("{first} --suite llm --group qk-norm")), format!("{first}\n"));
+    scene.call(&format!("list cases {first} --suite llm --group vector")).exits(5);
+}
+
+#[test]
 fn options_make_narrow_and_change_cases() {
     let scene = Scene::new();
     let list = |words: &str| scene.call(&format!("list cases {words}")).exits(0).stdout;
@@ -200,6 +220,10 @@ fn completions_know_the_commands() {
     assert!(offers("roofline import --format", "").contains("hyperfine"));
     assert!(offers("roofline run --dtype", "bf").contains("bf16"));
     assert!(offers("roofline run --suite", "qu").contains("quick"));
+    assert!(offers("roofline run -i", "cpu/pl").contains("cpu/plain"));
+    assert!(offers("roofline run --against", "num").contains("numpy"));
+    assert!(offers("roofline runners install", "to").contains("torch"));
+    assert!(offers("roofline ab --fail-on", "").contains("slower inconclusive policy"));
     let loaded = scene.shell("eval \"$(roofline completions bash)\" && complete -p roofline").exits(0);
     assert!(loaded.stdout.contains("_roofline"), "{}", loaded.stdout);
     scene.call("completions cmd").complains(2, &["bash", "zsh", "fish"]);

@@ -25,6 +25,11 @@ fn unknown_names_have_a_nearest_one() {
     usage("add --device gpu", &["`gpu` is no device", "hint: `cpu` or `cuda:N`"]);
     usage("add --cache hot", &["'hot'", "warm, cold"]);
     usage("add --axes rows=1", &["--axes", "--axis"]);
+    usage(
+        "./mine.so",
+        &["`./mine.so` is no operation and no case", "hint: a file is named by `--lib ./mine.so`"],
+    );
+    usage("mine.py", &["`mine.py` is no operation", "`--python mine.py`"]);
     let scene = Scene::new();
     scene.call("chek").complains(2, &["'chek'", "'check'"]);
     scene.call("list implementation").complains(2, &["'implementation'", "'implementations'"]);
@@ -69,9 +74,15 @@ fn axes_that_do_not_fit() {
     usage("add --axis rows=1:9999:+1 --axis cols=1:9999:+1", &["expands to more than 100000", "hint: "]);
     usage("add --axis rows=1:99999999:+1 --axis cols=1", &["axis `rows=1:99999999:+1`", "hint: "]);
     usage("add --dtype i8 --axis rows=1 --axis cols=1", &["`add` is not defined for `i8`", "hint: "]);
-    let both = ["the suite `quick` brings its own cases", "hint: leave out `--suite`"];
+    let both = ["the suite `quick` brings its own cases", "hint: leave out one of the two"];
     usage("add --suite quick --axis rows=1 --axis cols=1", &both);
-    usage("add/f32/rows=1,cols=1 --suite quick", &both);
+    let globs = ["`--axis` makes others", "hint: name operations"];
+    usage("add add/f32/* --axis rows=1 --axis cols=1", &globs);
+    let near = [
+        "the suite `quick` has no case `softmax/f32/rows=512,cols=1022`",
+        "`softmax/f32/rows=512,cols=1021`",
+    ];
+    usage("softmax/f32/rows=512,cols=1022 --suite quick", &near);
     usage("--axis rows=1", &["`--axis` without an operation", "hint: name one"]);
 }
 
@@ -130,6 +141,10 @@ fn nothing_selected_is_5() {
     let case = "add/f32/rows=1,cols=1";
     for (words, parts) in [
         ("frob*", ["no operation matches `frob*`", "hint: `roofline list ops`"]),
+        (
+            "softmax/i8/*",
+            ["no case of the suite `quick` matches `softmax/i8/*`", "hint: `roofline list cases"],
+        ),
         ("add --size 1B", ["nothing is selected: no case is left", "hint: `roofline list cases`"]),
         ("add --dtype i8", ["nothing is selected: no case is left", "`--axis`"]),
         (
@@ -143,6 +158,11 @@ fn nothing_selected_is_5() {
         (&format!("{case} -i */nothing-like-it"), ["nothing is selected", "`roofline list implementations`"]),
         (&format!("{case} -i nunpy/ufunc"), ["there is no runner `nunpy`", "hint: `roofline runners`"]),
         (&format!("{case} -i cpo/plain"), ["there is no runner `cpo`", "hint: did you mean `cpu`?"]),
+        (&format!("{case} -i cpo"), ["there is no runner `cpo`", "hint: did you mean `cpu`?"]),
+        (
+            &format!("{case} -i plain"),
+            ["there is no runner `plain`", "hint: did you mean `cpu/plain`, or `*/plain`?"],
+        ),
         (&format!("{case} --runner nowhere"), ["there is no runner `nowhere`", "hint: `roofline runners`"]),
         (
             &format!("{case} --runner runners"),
@@ -165,6 +185,8 @@ fn rows_that_cannot_be_explained() {
     explain("add/f32/rows=1,cols=1@cpu/plain").complains(1, &["there is no store", "hint: `roofline run`"]);
     assert!(!scene.store().exists());
     scene.call_with_store("check add/f32/rows=1,cols=1 -i cpu/plain").exits(0);
+    explain("add/f32/rows=1,cols=1")
+        .complains(2, &["names no implementation", "`add/f32/rows=1,cols=1@cpu/plain`"]);
     explain("add/f32/rows=1,cols=2@cpu/plain").complains(
         5,
         &["no record of", "hint: `roofline run add/f32/rows=1,cols=2 -i cpu/plain` measures it"],

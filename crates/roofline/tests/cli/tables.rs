@@ -21,6 +21,20 @@ fn rows_are_sorted_on_request() {
 }
 
 #[test]
+fn a_table_has_what_there_is_to_say() {
+    let scene = Scene::new();
+    let checked = scene.call_with_store("check add/f32/rows=2,cols=2 -i cpu").exits(0).stdout;
+    assert_eq!(checked.lines().filter(|line| line.contains("  cpu/")).count(), 3, "{checked}");
+    let head = checked.lines().next().unwrap_or_default();
+    assert!(head.contains("threads") && !head.contains("median") && !head.contains("rate"), "{checked}");
+    // What is not offered is counted, unless there is nothing else.
+    let none = scene.call_with_store("check add/f64/rows=2,cols=2 -i cpu/vector").exits(5).stdout;
+    assert!(none.contains("unsupported: does not offer add in f64\n") && !none.contains("--all"), "{none}");
+    let beside = scene.call_with_store("check add/f64/rows=2,cols=2 -i cpu/vector,cpu/plain").exits(0).stdout;
+    assert!(beside.contains("not listed without `--all`: cpu/vector 1"), "{beside}");
+}
+
+#[test]
 fn readings_answer_one_question_each() {
     let scene = Scene::new();
     let words =

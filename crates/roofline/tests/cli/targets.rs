@@ -45,6 +45,13 @@ fn a_target_is_met_missed_or_undecided() {
 
     scene.write("modest.toml", &format!("{CASES}{}", wanted[0]));
     scene.call_with_store(&run.replace("mine", "modest").replace("run", "run --targets")).exits(0);
+    // The targets of a suite on some of its cases.
+    let wide = CASES.replace("256", "[256, 1024]");
+    scene.write("wide.toml", &format!("{wide}{}", wanted[0]));
+    let some = run.replace("mine", "wide").replace("run", "run --targets softmax/f32/*cols=256");
+    let some = scene.call_with_store(&format!("{some} --format jsonl")).exits(0);
+    let cases: Vec<String> = some.rows().iter().map(|row| row["case"].to_string()).collect();
+    assert!(cases.len() > 1 && cases.iter().all(|case| case.contains("cols=256")), "{cases:?}");
 }
 
 #[test]

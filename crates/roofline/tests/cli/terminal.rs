@@ -2,13 +2,14 @@
 
 use crate::scene::Scene;
 
-/// Runs the program on a terminal of 80 columns; `out` instead of `all` gives only its standard error
+/// Runs the program on a terminal of 80 columns, or of what `SIZE` says; `out` instead of `all` gives only its standard error
 /// that terminal, and standard output a pipe, whose content comes last.
 const TERMINAL: &str = r#"
 import fcntl, os, pty, struct, subprocess, sys, termios
 program, what, *words = sys.argv[1:]
 ours, theirs = pty.openpty()
-fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+lines, columns = map(int, os.environ.get("SIZE", "24,80").split(","))
+fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 stdout = theirs if what == "all" else subprocess.PIPE
 child = subprocess.Popen([program, *words], stdin=theirs, stdout=stdout, stderr=theirs)
 os.close(theirs)
@@ -61,7 +62,8 @@ fn plain(text: &str) -> Vec<String> {
 fn colours_a_bar_and_the_width_of_the_terminal() {
     let scene = Scene::alone();
     let words = "check softmax/f32/rows=4,cols=1000 softmax/f32/rows=0,cols=1000";
-    for environment in ["", "COLUMNS=80"] {
+    // Some terminals do not know how many lines they have, and some know nothing.
+    for environment in ["", "COLUMNS=80", "SIZE=0,80", "SIZE=0,0"] {
         let (seen, _) = on_terminal(&scene, "all", environment, words, 0);
         assert!(seen.contains("/6 rows"), "a bar: {seen:?}");
         assert!(seen.contains("\x1b[32m"), "green: {seen:?}");
