@@ -7,7 +7,7 @@ use crate::lane::Lane;
 use crate::plan::{Plan, PlannedCase, PlannedRow};
 use crate::rounds::{Contest, Effort, MOST_SIZED, Start};
 use crate::runners::RESERVED;
-use crate::stage::{Options, Stage, cores_for};
+use crate::stage::{Options, Stage, available_cores, cores_for};
 use crate::sys::signals;
 use crate::{gate, proof, references, standings};
 use roofline_core::case::{Cache, Case};
@@ -362,7 +362,8 @@ pub fn refusal(case: &Case, memory: u64) -> Option<String> {
         None => return Some("its tensors are larger than any memory".to_owned()),
     }
     if cores_for(case.threads).is_none() {
-        return Some(format!("asks for {} threads; there are fewer cores", case.threads));
+        let cores = available_cores().len();
+        return Some(format!("asks for {} threads; {cores} may be used", case.threads));
     }
     if case.cache == Cache::Cold && case.is_restored() {
         return Some(

@@ -27,7 +27,7 @@ pub(crate) fn cells(reached: &Reached) -> [String; 5] {
 fn place(reached: &Reached) -> String {
     let cases = plural(reached.cases as u64, "case");
     match reached.found.as_ref().map(|found| &found.rows) {
-        None => "no case has a time of both sides".to_owned(),
+        None => "no case has a ratio of both sides".to_owned(),
         Some(None) => format!("the mean of {cases}"),
         Some(Some((row, against))) if reached.cases == 1 => format!("{row} beside {against}"),
         Some(Some((row, against))) => format!("{row} beside {against}, the least of {cases}"),

@@ -160,7 +160,7 @@ impl Ask {
         }
         let has_pair = judged.targets.iter().any(|reached| reached.cases > 0);
         if !judged.targets.is_empty() && !has_pair {
-            complain("no target was decided: no case has a time of both sides");
+            complain("no target was decided: no case has a ratio of both sides");
             return 5;
         }
         // That a row was wrong and is right decides for it.

@@ -44,7 +44,7 @@ fn more_than_this_memory() {
 
 #[test]
 fn more_threads_than_cores() {
-    refused("add/f32/rows=4,cols=4 --threads 4096", "asks for 4096 threads; there are fewer cores");
+    refused("add/f32/rows=4,cols=4 --threads 4096", "asks for 4096 threads; ");
 }
 
 #[test]
