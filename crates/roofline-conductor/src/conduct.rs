@@ -7,6 +7,7 @@ use crate::lane::Lane;
 use crate::plan::{Plan, PlannedCase, PlannedRow};
 use crate::rounds::{Contest, Effort, MOST_SIZED, Start};
 use crate::runners::RESERVED;
+use crate::spent::Spent;
 use crate::stage::{Options, Stage, available_cores, cores_for};
 use crate::sys::signals;
 use crate::{gate, proof, references, standings};
@@ -37,6 +38,8 @@ pub trait Observer {
     fn end(&mut self, case: &Case) -> io::Result<()>;
     /// What showing the difference that was asked for will take, by the first sets.
     fn forecast(&mut self, _forecast: Forecast) {}
+    /// What the time went into, when all is over.
+    fn spent(&mut self, _spent: Spent) {}
     /// An id for a record, and the time.
     fn stamp(&mut self) -> (String, String);
 }
@@ -85,6 +88,7 @@ pub fn conduct(
     let mut run = Run { stage: Stage::new(options)?, facts, observer, start: Instant::now() };
     references::set_up(options);
     let went = run.go(plan, past);
+    run.observer.spent(run.stage.ledger.so_far());
     references::end();
     match went {
         Ok(finish) => Ok(finish),

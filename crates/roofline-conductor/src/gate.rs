@@ -12,6 +12,7 @@ use crate::instance::{Instance, Placement, Poison, Spot};
 use crate::lane::Lane;
 use crate::sample;
 use crate::shapes;
+use crate::spent::Part;
 use crate::stage::Stage;
 use roofline_core::bound::flushed;
 use roofline_core::case::Case;
@@ -155,7 +156,9 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
             continue;
         }
         let seed = stage.fresh_seed();
+        let filling = stage.ledger.enter(Part::Filling);
         instance.fill(*fill, seed);
+        drop(filling);
         if instance.has_constants() {
             // What preparation may have packed is something else now, the first time too: nothing was filled then.
             for index in
@@ -169,7 +172,7 @@ fn trial(stage: &mut Stage, trial: &Trial, lanes: &mut [Lane]) -> Result<(), Sto
             }
         }
         let place = format!("{shape}, {fill} inputs, {}", place_name(placement));
-        let exam = match Exam::new(&instance, *fill, &mut stage.draws) {
+        let exam = match Exam::new(stage, &instance, *fill) {
             Ok(exam) => exam,
             Err(failure) => {
                 fail_all(stage, lanes, &failure.seen_in(&place));
@@ -237,10 +240,11 @@ struct Questions {
 
 impl Exam {
     /// Draws the sample and computes its reference, on as many threads as there are cores.
-    pub fn new(instance: &Instance, fill: Fill, draws: &mut Draws) -> Result<Exam, Failure> {
+    pub fn new(stage: &mut Stage, instance: &Instance, fill: Fill) -> Result<Exam, Failure> {
+        let _judging = stage.ledger.enter(Part::Judging);
         let mut questions = Vec::new();
         for (output, tensor) in instance.outputs().enumerate() {
-            let wanted = sample::for_gate(&instance.case, tensor, draws);
+            let wanted = sample::for_gate(&instance.case, tensor, &mut stage.draws);
             let expected = reference(instance, fill, output, &wanted)?;
             questions.push(Questions { wanted, expected });
         }
@@ -382,6 +386,7 @@ pub fn judge_output(
     poison: &Poison,
     secret: u64,
 ) -> Result<Judgement, Failure> {
+    let _judging = stage.ledger.enter(Part::Judging);
     if matches!(instance.case.judged(), Judged::Property(_)) {
         return judge_property(instance, exam.fill);
     }

@@ -35,6 +35,7 @@ mod sample;
 pub mod session;
 mod shape;
 mod shapes;
+pub mod spent;
 pub mod stage;
 mod standings;
 pub mod sys;

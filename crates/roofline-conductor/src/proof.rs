@@ -10,6 +10,7 @@ use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::pilot;
 use crate::shape::{Shape, batch_for};
+use crate::spent::Part;
 use crate::stage::Stage;
 use crate::visit::Seen;
 use crate::{timing, visit};
@@ -41,6 +42,7 @@ const LONGEST_CORROBORATION: Duration = Duration::from_millis(200);
 /// The memory that visits of a case work on: one random offset, the same for all lanes and as aligned as
 /// one of them requires.
 pub fn instance(stage: &mut Stage, case: &Case, lanes: &[Lane]) -> Result<Instance, Stop> {
+    let _filling = stage.ledger.enter(Part::Filling);
     let align = lanes.iter().filter_map(|lane| lane.condition.align).fold(64, usize::max);
     let offset = align * stage.draws.below(4096 / align as u64) as usize;
     let mut instance = stage.timed_instance(case, offset)?;
@@ -89,7 +91,7 @@ fn judge_all(
     if judged.is_empty() {
         return Ok(());
     }
-    let exam = match Exam::new(instance, Fill::Uniform, &mut stage.draws) {
+    let exam = match Exam::new(stage, instance, Fill::Uniform) {
         Ok(exam) => exam,
         Err(failure) => {
             gate::fail_all(stage, lanes, &failure.seen_in(place));

@@ -30,6 +30,7 @@ use crate::lane::Lane;
 use crate::pilot::{self, Setting};
 use crate::plan::{PlannedCase, names};
 use crate::shape::{Shape, batch_for};
+use crate::spent::Part;
 use crate::stage::{Options, Seat, Stage};
 use crate::sys::process::cpu_time;
 use crate::visit::Seen;
@@ -425,6 +426,7 @@ impl<'p> Contest<'p> {
         let spent = |stage: &Stage| stage.session(&seat).and_then(|session| cpu_time(session.pid));
         let before = spent(stage);
         let seed = stage.fresh_seed();
+        let _filling = stage.ledger.enter(Part::Filling);
         instance.refill(Fill::Uniform, seed);
         let spent = spent(stage).zip(before).map_or(Duration::ZERO, |(now, then)| now.saturating_sub(then));
         if spent > visit::UNREST {

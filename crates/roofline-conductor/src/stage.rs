@@ -9,6 +9,7 @@ use crate::isolation::Sandbox;
 use crate::keeper::Keeper;
 use crate::runners::RunnerSpec;
 use crate::session::{Limits, Session};
+use crate::spent::{Ledger, Part};
 use crate::sys::process::cpu_time;
 use crate::sys::signals;
 use roofline_core::case::{Case, Device};
@@ -116,6 +117,7 @@ pub struct Stage<'a> {
     at_the_device: Option<Seat>,
     left_running: BTreeSet<Seat>,
     account: Account,
+    pub ledger: Ledger,
 }
 
 impl<'a> Stage<'a> {
@@ -131,6 +133,7 @@ impl<'a> Stage<'a> {
             at_the_device: None,
             left_running: BTreeSet::new(),
             account: Account::of_this_thread(),
+            ledger: Ledger::begin(),
         })
     }
 
@@ -141,7 +144,9 @@ impl<'a> Stage<'a> {
         }
         self.owners.retain(|_, owner| owner.borrow().fault().is_none());
         if !self.owners.contains_key(&device) {
-            let process = Process::start(&mut self.keeper, &self.options.program, device)?;
+            let _starts = self.ledger.enter(Part::Starts);
+            let mut process = Process::start(&mut self.keeper, &self.options.program, device)?;
+            process.ledger = Some(self.ledger.clone());
             self.owners.insert(device, Rc::new(RefCell::new(process)));
         }
         Ok(self.owners.get(&device).cloned())
@@ -228,6 +233,7 @@ impl<'a> Stage<'a> {
     /// The process of a seat, started if there is none.
     pub fn seat(&mut self, seat: &Seat) -> Result<&Session, Stop> {
         if !self.sessions.contains_key(seat) {
+            let _starts = self.ledger.enter(Part::Starts);
             let (started, spec) = self.spawn(seat)?;
             let session = started.introduced(&mut self.keeper, spec)?;
             self.sessions.insert(seat.clone(), session);
@@ -238,6 +244,7 @@ impl<'a> Stage<'a> {
     /// Starts the processes of many seats at a device side by side: a library may take seconds to load. Those that work in
     /// their process have the same cores, on which they would only wait for each other. Whoever fails says so when it is its turn.
     pub fn seat_all<'s>(&mut self, seats: impl IntoIterator<Item = &'s Seat>) {
+        let _starts = self.ledger.enter(Part::Starts);
         let mut started = BTreeMap::new();
         for seat in seats {
             let is_wanted = !device::of(seat.device).works_in_process && !self.sessions.contains_key(seat);
@@ -314,6 +321,8 @@ impl<'a> Stage<'a> {
         if matches!(ask, Ask::Prepare(_) | Ask::Launch { .. } | Ask::Visit { .. }) {
             self.give_devices(seat)?;
         }
+        let launches = matches!(ask, Ask::Launch { .. } | Ask::Visit { .. });
+        let _part = self.ledger.enter(if launches { Part::Launches } else { Part::Preparing });
         let Some(session) = self.sessions.get_mut(seat) else {
             return Err(Failure::new(Status::Crashed, "the runner is gone").into());
         };
@@ -376,6 +385,7 @@ impl<'a> Stage<'a> {
 
     /// Ends every process that has a seat.
     pub fn clear_all(&mut self) {
+        let _starts = self.ledger.enter(Part::Starts);
         let mut sessions: Vec<Session> = std::mem::take(&mut self.sessions).into_values().collect();
         let told: Vec<bool> = sessions.iter_mut().map(Session::bye).collect();
         for (session, told) in sessions.iter_mut().zip(told) {

@@ -8,6 +8,7 @@ use crate::lane::Lane;
 use crate::machine;
 use crate::proof;
 use crate::session::Session;
+use crate::spent::Part;
 use crate::stage::Stage;
 use crate::sys::process::cpu_time;
 use crate::visit::Seen;
@@ -148,6 +149,7 @@ impl Strayed {
 /// Waits until a process that is not being measured has used no CPU for the length of `rest`, and a device no more.
 pub fn wait_until_quiet(stage: &Stage, lane: &Lane, rest: Duration) -> Result<(), Failure> {
     stage.check_devices(&lane.seat)?;
+    let _resting = stage.ledger.enter(Part::Resting);
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return Ok(()) };
     let deadline = Instant::now() + LONGEST_UNREST;
     let mut before = Usage::of(pid);
@@ -201,6 +203,7 @@ pub fn rest(stage: &Stage, lane: &Lane) {
     if lane.evidence.threads <= 1 {
         return;
     }
+    let _resting = stage.ledger.enter(Part::Resting);
     let Some(pid) = stage.session(&lane.seat).map(|session| session.pid) else { return };
     let deadline = Instant::now() + LONGEST_UNREST;
     let mut before = cpu_time(pid);

@@ -3,6 +3,7 @@
 use crate::progress::Progress;
 use roofline_conductor::conduct::{Forecast, Observer, Step};
 use roofline_conductor::plan::Plan;
+use roofline_conductor::spent::Spent;
 use roofline_core::case::Case;
 use roofline_core::record::Record;
 use roofline_core::turn::Turn;
@@ -24,6 +25,8 @@ pub struct Recorder<'a> {
     /// The place of each row among all that the run planned.
     pub places: BTreeMap<String, u32>,
     pub records: Vec<Record>,
+    /// What the time went into.
+    pub spent: Spent,
     /// Why the store refused a record.
     refused: Option<StoreError>,
 }
@@ -49,6 +52,7 @@ impl<'a> Recorder<'a> {
             reproduce: None,
             places: BTreeMap::new(),
             records,
+            spent: Spent::default(),
             refused: None,
         }
     }
@@ -120,6 +124,10 @@ impl Observer for Recorder<'_> {
             _ => format!("it takes {sets} more sets{doubt}: about {}; {again}", roughly(time)),
         };
         self.progress.tell(&line);
+    }
+
+    fn spent(&mut self, spent: Spent) {
+        self.spent.add(spent);
     }
 
     fn stamp(&mut self) -> (String, String) {

@@ -2,12 +2,13 @@
 
 use crate::progress::Progress;
 use crate::recorder::Recorder;
-use crate::{Ask, Planned, begin, terminal};
+use crate::{Ask, Planned, begin, roughly, terminal};
 use roofline_conductor::conduct::{Finish, RunFacts, conduct};
 use roofline_conductor::device;
 use roofline_conductor::lock::{self, Lock};
 use roofline_conductor::machine::Machine;
 use roofline_conductor::plan::Plan;
+use roofline_conductor::spent::Spent;
 use roofline_conductor::stage::Options;
 use roofline_conductor::sys::signals;
 use roofline_core::case::Device;
@@ -19,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// Who waits for longer than this is told what the time went into.
+const LONG: Duration = Duration::from_secs(30);
 
 /// What is to be measured, how, and where it is kept.
 pub struct Request<'a> {
@@ -96,6 +100,7 @@ impl Request<'_> {
         let places = places(&self.planned.plans);
         let of_plans = places.keys().filter(|row| outcome.records.iter().any(|record| record.row() == **row));
         let mut progress = Progress::new("rows", of_plans.count(), planned);
+        let mut spent = Spent::default();
         for plan in &self.planned.plans {
             let records = std::mem::take(&mut outcome.records);
             let mut recorder = Recorder::new(&store, &facts.run, plan, records, &mut progress);
@@ -107,6 +112,7 @@ impl Request<'_> {
             let options = Options { total_budget, ..asked.clone() };
             outcome.finish = conduct(&rest, &options, &facts, &turns, &mut recorder);
             outcome.finished += recorder.finished();
+            spent.add(recorder.spent);
             outcome.kept = recorder.confirm();
             outcome.records = recorder.records;
             if outcome.kept.is_err() || !matches!(outcome.finish, Ok(Finish::Complete)) {
@@ -114,6 +120,9 @@ impl Request<'_> {
             }
         }
         progress.finish();
+        if start.elapsed() > LONG {
+            terminal::tell(&format!("{}: {spent}", roughly(start.elapsed())));
+        }
         sort(&self.planned.plans, &mut outcome.records);
         verdict::drop_failed_hubs(&mut outcome.records);
         Ok(outcome)

@@ -3,6 +3,7 @@
 use crate::channel::{Channel, ReceiveError};
 use crate::failure::{Failure, Stop};
 use crate::keeper::{Keeper, Start};
+use crate::spent::{Ledger, Part};
 use roofline_core::case::Device;
 use roofline_core::protocol::device::{Done, Facts, MAX_LINE, Reply, State, Step};
 use roofline_core::record::Status;
@@ -56,6 +57,8 @@ pub struct Process {
     pub facts: Facts,
     /// What went wrong first: after that nothing is done any more, and no row is judged by what is not there.
     fault: Option<Fault>,
+    /// Where the time that its answers take is written down.
+    pub ledger: Option<Ledger>,
 }
 
 /// What went wrong in a device process.
@@ -86,8 +89,12 @@ impl Process {
         };
         keeper.spawn(start, theirs.as_fd(), io::stderr().as_fd())?;
         drop(theirs);
-        let mut process =
-            Process { channel: Channel::new(ours, MAX_LINE), facts: Facts::default(), fault: None };
+        let mut process = Process {
+            channel: Channel::new(ours, MAX_LINE),
+            facts: Facts::default(),
+            fault: None,
+            ledger: None,
+        };
         match process.ask(&[Step::Tell], &[]).map(|(mut done, _)| done.pop()) {
             Ok(Some(Done::Told(facts))) => process.facts = *facts,
             Ok(_) => {
@@ -106,6 +113,7 @@ impl Process {
 
     /// Has steps done, in order.
     pub fn ask(&mut self, steps: &[Step], fds: &[BorrowedFd]) -> Result<(Vec<Done>, Vec<OwnedFd>), Fault> {
+        let _device = self.ledger.as_ref().map(|ledger| ledger.enter(Part::Device));
         if let Some(fault) = &self.fault {
             return Err(fault.clone());
         }

@@ -7,6 +7,7 @@ use crate::gate::{self, Exam};
 use crate::instance::Instance;
 use crate::lane::Lane;
 use crate::shape::Shape;
+use crate::spent::Part;
 use crate::stage::Stage;
 use crate::{pilot, timing, visit};
 use roofline_core::fill::Fill;
@@ -90,10 +91,11 @@ impl Contest<'_> {
     ) -> Result<(), Stop> {
         let start = Instant::now();
         if fill != Fill::Uniform {
+            let _filling = stage.ledger.enter(Part::Filling);
             instance.fill(fill, stage.fresh_seed());
         }
         let place = format!("{}, {fill} inputs", self.place());
-        let exam = match Exam::new(instance, fill, &mut stage.draws) {
+        let exam = match Exam::new(stage, instance, fill) {
             Ok(exam) => exam,
             Err(failure) => {
                 gate::fail_all(stage, &mut self.lanes, &failure.seen_in(&place));
