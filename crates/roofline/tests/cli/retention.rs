@@ -111,7 +111,9 @@ fn what_cannot_be_removed_is_said() {
     scene.call("runs prune --store s.db").complains(2, &["--keep"]);
     scene.call("runs prune --keep 1 --store s.db").complains(1, &["there is no store at", "hint: "]);
     import(&scene, "s.db", "A");
-    scene.call("runs remove nobody --store s.db").complains(2, &["no run `nobody`", "the last 6 letters", "the latest are "]);
+    scene
+        .call("runs remove nobody --store s.db")
+        .complains(2, &["no run `nobody`", "the last 6 letters", "the latest are "]);
     scene.call("runs prune --older-than old --store s.db").complains(2, &["is not an age"]);
     assert_eq!(counts(&scene.path("s.db")), (1, 2));
 }
