@@ -187,7 +187,7 @@ pub fn check_rest(stage: &Stage, lane: &mut Lane, case: &Case) -> Result<(), Fai
     if lane.unrests > MOST_UNRESTS { rested } else { Ok(()) }
 }
 
-/// The same before a visit, if it is not at rest already. The system brings the clock of a thread that another process asks
+/// Waits for rest before a visit, where there is none yet. The system brings the clock of a thread that another process asks
 /// for up to date when that thread leaves its core or at the next tick: of one that spins, milliseconds from before a visit
 /// would be counted in it.
 pub fn rest_before(stage: &Stage, lane: &Lane) {
