@@ -78,8 +78,12 @@ faults() {
     rows faults check add/f32/rows=64,cols=512 --device cuda --cuda studies/gpu/kernels/faults.cu -i 'faults/*' --timeout 3s
     judge status "$out/faults.txt" '{"wild": ["crashed"], "endless": ["timeout"], "greedy": ["crashed", "out-of-memory"], "past-the-end": ["wrong", "crashed"], "honest": ["ok"]}'
 }
+# Rows that are timed: most of what makes an honest one suspect are clocks. torch/compile takes a minute a case.
 honest() {
-    rows honest check --suite quick --device cuda --runner torch --runner jax -i 'torch/*' -i 'jax/*'
+    local of_both="--dtype f32,bf16,f16 --device cuda --runner torch --runner jax -i torch/eager,jax/* --budget 300ms --quick"
+    rows honest-rows run add mul silu gelu softmax rms-norm layer-norm sum cross-entropy --axis rows=1024,4096 --axis cols=512,2048 $of_both
+    rows honest-products run matmul --axis m=512 --axis n=512,1024 --axis k=512,1024 $of_both
+    cat "$out/honest-rows.txt" "$out/honest-products.txt" > "$out/honest.txt"
     judge honest "$out/honest.txt"
 }
 # One softmax under several names; `kernels/knob.cu` says which of them do more.
@@ -103,15 +107,16 @@ contest() {
         --budget "$budget" --total-budget 8m
 }
 aa() {
-    contest aa '--axis rows=512,1024,2048,4096,6400 --axis cols=512,1024' 1s b c d e f g h
-    judge same "$out/aa.txt" 'b c d e f g h'
+    contest aa '--axis rows=512,1024,2048,3200,4096,6400 --axis cols=512,768,1024,2048' 400ms b c d e f g h i j
+    judge same "$out/aa.txt" 'b c d e f g h i j'
 }
 one-percent() {
-    contest more '--axis rows=6400,12800 --axis cols=1024,2048' 3s more-a more-b more-c more-d more-e more-f
-    judge more "$out/more.txt" 'more-a more-b more-c more-d more-e more-f'
+    # A third of what a comparison may take: what is found then is found by all of it.
+    contest more '--axis rows=3200,6400,9600,12800 --axis cols=1024,2048' 1s more-a more-b more-c more-d more-e more-f more-g
+    judge more "$out/more.txt" 'more-a more-b more-c more-d more-e more-f more-g'
     # About 9 us, all blocks at once.
-    contest late '--axis rows=1000 --axis cols=1376' 3s late-a late-b late-c late-d late-e late-f
-    judge more "$out/late.txt" 'late-a late-b late-c late-d late-e late-f'
+    contest late '--axis rows=1000 --axis cols=1360,1368,1376,1384,1392,1400,1408' 1s late-a late-b late-c late-d late-e late-f late-g
+    judge more "$out/late.txt" 'late-a late-b late-c late-d late-e late-f late-g'
 }
 limits() {
     rows limits run add softmax rms-norm matmul.nn --suite quick --device cuda --runner cuda -i 'cuda/*' --total-budget 8m

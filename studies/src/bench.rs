@@ -114,7 +114,7 @@ impl Bench {
         budget: Option<Duration>,
         checks: Checks,
     ) -> io::Result<Vec<Record>> {
-        self.conduct(self.plan(case, implementations), seed, budget, checks)
+        self.conduct(vec![self.plan(case, implementations)], seed, budget, checks)
     }
 
     /// The implementations as rows of a case, without probes of its limit.
@@ -130,15 +130,15 @@ impl Bench {
         PlannedCase { case: case.clone(), rows, against: None, probes: Vec::new(), has_device: true }
     }
 
-    /// Takes the rows of a case through it, and returns their records.
+    /// Takes the rows of cases through them in one run, and returns their records.
     pub fn conduct(
         &self,
-        planned: PlannedCase,
+        cases: Vec<PlannedCase>,
         seed: u64,
         budget: Option<Duration>,
         checks: Checks,
     ) -> io::Result<Vec<Record>> {
-        let plan = Plan { cases: vec![planned] };
+        let plan = Plan { cases };
         let limits = Limits { patience: self.patience, memory: 1 << 30 };
         let options = Options {
             budget,

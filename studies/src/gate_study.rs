@@ -98,21 +98,18 @@ pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> 
 
 /// Takes every built-in implementation through the gate; answers with the number of rows and those that were not `ok`.
 pub fn take(bench: &Bench, offers: &[Offer], cases: &[Case], seed: u64) -> io::Result<(usize, Vec<String>)> {
-    let mut draws = Draws::new(seed, 3);
-    let (mut rows, mut false_alarms) = (0, Vec::new());
-    for case in cases {
+    // One run for all of them: its processes start once.
+    let planned = cases.iter().map(|case| {
         let form = case.form();
         let takes = |offer: &&Offer| offer.operation == form && case.is_taken_by(offer).is_ok();
         let names: Vec<&str> =
             offers.iter().filter(takes).map(|offer| offer.implementation.as_str()).collect();
-        for record in bench.run(case, &names, draws.bits(), None, Checks::default())? {
-            rows += 1;
-            if record.status.name() != "ok" {
-                false_alarms.push(format!("{}: {}: {}", record.row(), record.status, record.why));
-            }
-        }
-    }
-    Ok((rows, false_alarms))
+        bench.plan(case, &names)
+    });
+    let records = bench.conduct(planned.collect(), Draws::new(seed, 3).bits(), None, Checks::default())?;
+    let alarms = records.iter().filter(|record| record.status.name() != "ok");
+    let false_alarms = alarms.map(|record| format!("{}: {}: {}", record.row(), record.status, record.why));
+    Ok((records.len(), false_alarms.collect()))
 }
 
 /// The cases of a round.

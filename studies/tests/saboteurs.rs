@@ -249,7 +249,7 @@ fn a_hub_is_held_in_the_shape_of_every_row() {
         let names = ["saboteur/honest", "saboteur/lies-as-a-hub", "saboteur/honest-ten-times"];
         let mut planned = bench.plan(&case, &names);
         planned.against = Some(names[1].to_owned());
-        let records = bench.conduct(planned, seed, Some(BUDGET), Checks::default()).unwrap();
+        let records = bench.conduct(vec![planned], seed, Some(BUDGET), Checks::default()).unwrap();
         records.into_iter().find(|record| record.implementation == names[1]).unwrap()
     };
     at_most_seeds("as a hub", record_at, is_suspect_or_says_why_not);
@@ -295,7 +295,7 @@ fn what_is_faster_than_the_probe_of_its_limit_has_no_time() {
             assert!(!planned.probes.is_empty(), "{case} has no probes");
             // Clocks would tell first.
             let checks = Checks::without(&[Check::WallClock, Check::Unclaimed]);
-            let records = bench.conduct(planned, seed, Some(BUDGET), checks).unwrap();
+            let records = bench.conduct(vec![planned], seed, Some(BUDGET), checks).unwrap();
             records.into_iter().find(|record| record.implementation == names[0]).unwrap()
         };
         at_most_seeds(&case.to_string(), record_at, |record| {

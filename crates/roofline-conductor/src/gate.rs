@@ -23,8 +23,12 @@ use roofline_core::operation::{Expected, Judged};
 use roofline_core::philox::Draws;
 use roofline_core::record::Status;
 use roofline_core::tensor::View;
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::time::Duration;
+
+/// Elements below which one thread is as quick as several.
+const FEW: usize = 4096;
 
 /// Takes the lanes of a case that `takes_part` names through the gate. Lanes that fail are out.
 ///
@@ -306,7 +310,7 @@ fn compute_reference(instance: &Instance, fill: Fill, output: usize, wanted: &[u
     let compute = |problem, wanted| judged.reference(problem, output, wanted);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     // A process that is asked gives whole outputs.
-    if wanted.len() < 4096 || threads == 1 || matches!(judged, Judged::Own(_)) {
+    if wanted.len() < FEW || threads == 1 || matches!(judged, Judged::Own(_)) {
         return compute(&problem, wanted);
     }
     // Parts begin where a row begins, so that no row's work is done twice.
@@ -494,7 +498,23 @@ fn judge_elements(
     let tensor = instance.output(output);
     let got = instance.read_output(output, wanted);
     let (poison, loosen) = (Some(poison.of(output)), stage.options.checks.loosen());
-    judge(tensor.dtype, &tensor.shape, wanted, &got, expected, poison, loosen)
+    let judge = |part: Range<usize>| {
+        let (wanted, got, expected) = (&wanted[part.clone()], &got[part.clone()], &expected[part]);
+        judge(tensor.dtype, &tensor.shape, wanted, got, expected, poison, loosen)
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if wanted.len() < FEW || threads == 1 {
+        return judge(0..wanted.len());
+    }
+    let length = wanted.len().div_ceil(threads);
+    let all = std::thread::scope(|scope| {
+        let part = |first| scope.spawn(move || judge(first..wanted.len().min(first + length)));
+        let running: Vec<_> = (0..wanted.len()).step_by(length).map(part).collect();
+        let parts = running.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        parts.fold(Judgement::default(), Judgement::and)
+    });
+    // What is wrong is told by one look at all of it.
+    if all.failed > 0 { judge(0..wanted.len()) } else { all }
 }
 
 /// The projection ranks rows by a model of contents of mean 0 that overflow no output type.

@@ -444,12 +444,23 @@ impl Instance {
 
     /// Values of the chosen elements of an output.
     pub fn read_output(&self, output: usize, indices: &[usize]) -> Vec<f64> {
-        self.fetch(output, indices.iter().map(|index| self.element(Spot { output, index: *index })));
-        let value = |index: &usize| {
-            let (dtype, bytes) = self.output_code(Spot { output, index: *index });
-            dtype.read(&bytes, 0)
+        // Elements behind each other come in one piece.
+        let runs = || indices.chunk_by(|one, next| one + 1 == *next);
+        let bytes_of = |run: &[usize]| {
+            let [first, last] =
+                [run[0], run[run.len() - 1]].map(|index| self.element(Spot { output, index }));
+            first.start..last.end
         };
-        indices.iter().map(value).collect()
+        self.fetch(output, runs().map(bytes_of));
+        let placed = &self.outputs[output];
+        let (mut values, mut bytes) = (Vec::with_capacity(indices.len()), Vec::new());
+        for run in runs() {
+            let range = bytes_of(run);
+            bytes.resize(range.len(), 0);
+            placed.memory.copy(range, &mut bytes);
+            values.extend(View { dtype: placed.tensor.dtype, bytes: &bytes }.line(0, 1, run.len()));
+        }
+        values
     }
 
     /// Where an element of an output lies.

@@ -8,7 +8,7 @@ mod planted;
 
 use crate::dtype::Dtype;
 use crate::format::power_of_two;
-use crate::philox::philox;
+use crate::philox::{philox, philox_along};
 use crate::tensor::Content;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -113,18 +113,40 @@ pub struct Filling {
 impl Filling {
     /// Writes the elements `range` to the start of `bytes`.
     pub fn write(&self, range: Range<usize>, bytes: &mut [u8]) {
-        let mut line = None;
-        let mut at = 0;
-        // Two elements share a block of random bits.
-        for block in range.start / 2..range.end.div_ceil(2) {
-            let words = self.words(block, 0);
-            for (index, pair) in [(2 * block, &words[..2]), (2 * block + 1, &words[2..])] {
-                if range.contains(&index) {
-                    let bits = u64::from(pair[0]) << 32 | u64::from(pair[1]);
-                    self.dtype.write(bytes, at, self.value(index, bits, &mut line));
-                    at += 1;
-                }
+        // Most of all that is filled is what is timed: its type and family are looked at once.
+        let is_timed = self.fill == Fill::Uniform && matches!(self.content, Content::Values { .. });
+        let first = range.start;
+        match self.dtype {
+            Dtype::F32 if is_timed => {
+                self.each(range, |index, bits| Dtype::F32.write(bytes, index - first, uniform(bits)));
             }
+            Dtype::Bf16 if is_timed => {
+                self.each(range, |index, bits| Dtype::Bf16.write(bytes, index - first, uniform(bits)));
+            }
+            dtype => {
+                let mut line = None;
+                self.each(range, |index, bits| {
+                    dtype.write(bytes, index - first, self.value(index, bits, &mut line));
+                });
+            }
+        }
+    }
+
+    /// Goes through elements with their random bits.
+    #[inline]
+    fn each(&self, range: Range<usize>, mut work: impl FnMut(usize, u64)) {
+        let mut index = range.start;
+        while index < range.end {
+            // Two elements share a block.
+            let block = index / 2;
+            let blocks = philox_along([block as u64, u64::from(self.tensor)], self.seed);
+            let end = range.end.min(2 * (block + blocks.len()));
+            for index in index..end {
+                let words = blocks[index / 2 - block];
+                let (high, low) = if index % 2 == 0 { (words[0], words[1]) } else { (words[2], words[3]) };
+                work(index, u64::from(high) << 32 | u64::from(low));
+            }
+            index = end;
         }
     }
 

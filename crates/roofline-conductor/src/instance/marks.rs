@@ -17,9 +17,13 @@ impl Instance {
         }
         let mut found = Vec::new();
         chunks(placed, |first, bytes| {
-            let elements = bytes.chunks_exact(size).zip(first..);
-            let kept = elements.filter(|(element, _)| *element == &code[..size]).map(|(_, at)| at);
-            found.extend(kept.take(most - found.len()));
+            let more = match size {
+                1 => places_of::<1>(bytes, &code, most - found.len()),
+                2 => places_of::<2>(bytes, &code, most - found.len()),
+                4 => places_of::<4>(bytes, &code, most - found.len()),
+                _ => places_of::<8>(bytes, &code, most - found.len()),
+            };
+            found.extend(more.into_iter().map(|place| first + place));
             found.len() < most
         });
         found
@@ -133,4 +137,11 @@ impl Instance {
             Some(format!("wrote up to {} past the end of `{name}`", bytes(end)))
         })
     }
+}
+
+/// The first so many elements of `N` bytes that have exactly these.
+fn places_of<const N: usize>(bytes: &[u8], code: &[u8; 8], most: usize) -> Vec<usize> {
+    let wanted: [u8; N] = std::array::from_fn(|byte| code[byte]);
+    let elements = bytes.as_chunks::<N>().0.iter().enumerate();
+    elements.filter(|(_, element)| **element == wanted).map(|(place, _)| place).take(most).collect()
 }
