@@ -139,7 +139,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::dropout::LADDER,
     crate::rope::LADDER,
     &crate::quantize::LADDER,
-    crate::quantize::BACK,
+    &crate::quantize::BACK,
     crate::matmul::LADDER,
     crate::thin::LADDER,
     crate::attention::LADDER,

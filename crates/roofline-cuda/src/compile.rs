@@ -14,6 +14,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("element.cuh", include_str!("element.cuh")),
     ("exp.cuh", include_str!("exp.cuh")),
     ("finish.cuh", include_str!("layer_norm/finish.cuh")),
+    ("fp8.cuh", include_str!("quantize/fp8.cuh")),
     ("found.cuh", include_str!("reduce/found.cuh")),
     ("math.cuh", include_str!("math.cuh")),
     ("matrix.cuh", include_str!("matrix.cuh")),
