@@ -142,6 +142,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     &crate::quantize::BACK,
     crate::matmul::LADDER,
     crate::thin::LADDER,
+    crate::thin::CODED,
     crate::attention::LADDER,
 ];
 

@@ -11,6 +11,7 @@ use crate::sys::{Program, compiler_version};
 const HEADERS: &[(&str, &str)] = &[
     ("attention.cuh", include_str!("attention/attention.cuh")),
     ("codes.cuh", include_str!("quantize/codes.cuh")),
+    ("coded.cuh", include_str!("thin/coded.cuh")),
     ("element.cuh", include_str!("element.cuh")),
     ("exp.cuh", include_str!("exp.cuh")),
     ("finish.cuh", include_str!("layer_norm/finish.cuh")),
