@@ -122,7 +122,7 @@ fn allowed(row: &Implementation, architecture: &str) -> u32 {
     match (row.source.file, architecture) {
         ("layer_norm/registers.cu", _) => 16,
         ("attention/matrix.cu", "sm_80" | "sm_100") => 24,
-        ("softmax/registers.cu" | "rope/shared.cu" | "thin/thin.cu", "sm_100") => 4,
+        ("softmax/registers.cu" | "rope/shared.cu" | "thin/thin.cu" | "attention/lanes.cu", "sm_100") => 4,
         _ => 0,
     }
 }
