@@ -134,6 +134,7 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::softmax::LADDER,
     crate::rms_norm::LADDER,
     crate::add_rms_norm::LADDER,
+    crate::add_rms_norm::CODES,
     crate::layer_norm::LADDER,
     crate::cross_entropy::LADDER,
     crate::dropout::LADDER,

@@ -20,6 +20,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("math.cuh", include_str!("math.cuh")),
     ("matrix.cuh", include_str!("matrix.cuh")),
     ("maps.cuh", include_str!("movement/maps.cuh")),
+    ("norm_codes.cuh", include_str!("add_rms_norm/norm_codes.cuh")),
     ("philox.cuh", include_str!("dropout/philox.cuh")),
     ("rms.cuh", include_str!("rms_norm/rms.cuh")),
     ("rope.cuh", include_str!("rope/rope.cuh")),
