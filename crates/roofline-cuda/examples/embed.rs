@@ -13,7 +13,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use roofline_cuda::cross_entropy::Wanted;
 use roofline_cuda::elementwise::{Form, Rung, Tile, apply};
-use roofline_cuda::layer_norm::Affine;
+use roofline_cuda::layer_norm::{Affine, Norm};
 use roofline_cuda::probe::Way;
 use roofline_cuda::{
     Args, CudaError, Device, DeviceSlice, DeviceSliceMut, Element, Result, RowPlan, RowRung, Rows, Stream,
@@ -116,12 +116,12 @@ unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
             let affine = Affine { w: input(b, shape.cols), b: input(c, shape.cols) };
             layer_norm::by_rung(
                 stream,
+                Norm::USUAL,
                 rung(&[a, b, c, d]),
                 input(a, len),
-                affine,
+                Some(affine),
                 all(d, len),
                 shape,
-                layer_norm::EPSILON,
             )
         },
         // SAFETY: as above, with one target and one loss a row.

@@ -8,6 +8,13 @@
 typedef long long i64;
 typedef unsigned int u32;
 
+// Quotient and remainder; most tensors can be counted in 32 bits, where dividing is short.
+__device__ __forceinline__ i64 divide(i64 a, i64 b, i64 &rest) {
+    i64 quotient = ((a | b) >> 32) == 0 ? (i64)((u32)a / (u32)b) : a / b;
+    rest = a - quotient * b;
+    return quotient;
+}
+
 struct alignas(16) Pack {
     u32 word[4];
 };
@@ -29,6 +36,13 @@ typedef unsigned short Word;
 #endif
 #endif
 
+// A number in f16.
+__device__ __forceinline__ float half_value(unsigned short bits) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+
 #if !defined(ELEMENT_I8)
 __device__ __forceinline__ float to_float(Word bits) {
 #if defined(ELEMENT_F32)
@@ -36,9 +50,7 @@ __device__ __forceinline__ float to_float(Word bits) {
 #elif defined(ELEMENT_BF16)
     return __uint_as_float((u32)bits << 16);
 #else
-    float value;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-    return value;
+    return half_value(bits);
 #endif
 }
 
@@ -132,7 +144,7 @@ __device__ __forceinline__ int phase_of(const Word *address) {
 }
 
 // Sixteen bytes from an address that is no multiple of sixteen: two whole packs, shifted into one.
-__device__ __forceinline__ Pack load_across(const Word *from) {
+__device__ __forceinline__ Pack load_across(const void *from) {
     u32 bytes = (u32)(reinterpret_cast<unsigned long long>(from) & 15);
     const char *low = reinterpret_cast<const char *>(from) - bytes;
     Pack first = load_pack(low), second = load_pack(low + 16);

@@ -42,6 +42,7 @@ pub mod catalog;
 
 pub mod add_rms_norm;
 pub mod attention;
+pub mod batch_norm;
 pub mod cross_entropy;
 pub mod dropout;
 pub mod elementwise;

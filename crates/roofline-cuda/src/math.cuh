@@ -44,6 +44,15 @@ __device__ __forceinline__ float erf_of(float x) {
 #endif
 }
 
+__device__ __forceinline__ float gelu(float x) {
+    return 0.5f * x * (1.0f + erf_of(x * 0.707106781f));
+}
+
+// (1 + tanh a) / 2 is the sigmoid of 2a, which does not cancel.
+__device__ __forceinline__ float gelu_tanh(float x) {
+    return x * sigmoid(1.59576912f * (x + 0.044715f * x * x * x));
+}
+
 // x to the power of s: a square needs no logarithm.
 __device__ __forceinline__ float to_power(float x, float s) {
     return s == 2.0f ? x * x : powf(x, s);

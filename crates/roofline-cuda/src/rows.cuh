@@ -42,6 +42,18 @@ __device__ __forceinline__ Row row_at(const Word *x, i64 index, i64 rows, i64 co
     return row;
 }
 
+// Group `index` of all, as a row of its own: groups are `shared` elements of a row long but for the last, `of_row` to a row.
+// The launcher sees to it that 32 bits can count groups.
+__device__ __forceinline__ Row group_at(const Word *x, i64 index, i64 rows, i64 cols, i64 shared, i64 of_row) {
+    i64 first = (u32)index % (u32)of_row * shared;
+    Row row = row_at(x, (u32)index / (u32)of_row, rows, cols);
+    row.before += row.live ? first : 0;
+    row.after -= row.live ? first : 0;
+    row.cols = (int)(cols - first < shared ? cols - first : shared);
+    row.phase = ALIGNED ? 0 : phase_of(x + row.before);
+    return row;
+}
+
 __device__ __forceinline__ Row this_row(const Word *x, i64 rows, i64 cols) {
     return row_at(x, (i64)(blockIdx.x / CLUSTER) * ROWS + threadIdx.y, rows, cols);
 }

@@ -264,6 +264,19 @@ pub(crate) fn launch<T: Element>(
     shape: Rows,
     rest: &[Argument],
 ) -> Result<()> {
+    launch_sides::<T>(stream, kernels, rung, addresses, shape, 1, rest)
+}
+
+/// The same for so many sets of tensors of one shape, which the kernel tells apart by its block's second number.
+pub(crate) fn launch_sides<T: Element>(
+    stream: &Stream,
+    kernels: &RowKernels,
+    rung: RowRung,
+    addresses: &[u64],
+    shape: Rows,
+    sides: u32,
+    rest: &[Argument],
+) -> Result<()> {
     check_cols(shape.cols)?;
     if shape.rows == 0 || shape.cols == 0 {
         return Ok(());
@@ -283,6 +296,7 @@ pub(crate) fn launch<T: Element>(
             (&kernels.long, constants, Geometry::line(blocks("rows", shape.rows)?, LONG_THREADS))
         }
     };
+    let geometry = Geometry { grid: [geometry.grid[0], sides, 1], ..geometry };
     let constants = [constants, kernels.form.to_vec()].concat();
     let kernel = stream.device().kernel(source, &Variant::of::<T>(&constants))?;
     let mut arguments: Vec<Argument> = addresses.iter().map(|&address| Argument::Address(address)).collect();

@@ -1,4 +1,7 @@
-//! `add-rms-norm`: h = x + r and y = h / sqrt(mean(h²) + ε) · w, in one pass: two reads and two writes of a row.
+//! `add-rms-norm`: h = x + r and y = h / sqrt(mean(h²) + ε) · w, in one pass: two reads and two writes of a row;
+//! and `add-rms-norm-quantize`, which leaves codes in the place of y.
+
+mod codes;
 
 use crate::args::Args;
 use crate::catalog::{Implementation, by_type};
@@ -10,6 +13,7 @@ use crate::rows::{self, RowKernels, RowRung, Weight, launch};
 use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
+pub use codes::{Coded, LADDER as CODES, add_rms_norm_quantize};
 
 macro_rules! source {
     ($name:literal) => {

@@ -1,7 +1,8 @@
 // What all ways of attention share: where queries, keys and values lie, and which keys a query sees.
 //
 // HEADS_FIRST: heads before places; PAGED: keys and values in pages of a pool, which `pages` names; CAUSAL: a query sees
-// no key after its own, and the last query stands at the last key.
+// no key after its own, and the last query stands at the last key; WINDOWED: of these the last `window` alone. MASKED: numbers
+// are added to the products; SINKS: each head has a score more, of nothing; CAPPED: products are kept below `cap`.
 #pragma once
 #include "exp.cuh"
 
@@ -48,7 +49,35 @@ __device__ __forceinline__ i64 key_at(const Sizes &size, i64 place, i64 kv_head)
     return (HEADS_FIRST ? kv_head * size.kv + place : place * size.kv_heads + kv_head) * size.dim;
 }
 
-// Keys that query `i` sees.
+// What counts beside the products: the mask, or the sinks.
+struct Beside {
+    const Word *numbers;
+    i64 window;
+    float scale, cap;
+};
+
+// The end of the keys that query `i` sees, and their beginning.
 __device__ __forceinline__ int seen_by(const Sizes &size, int length, i64 i) {
     return CAUSAL ? (int)(size.kv - size.seq + i + 1) : length;
+}
+
+__device__ __forceinline__ int seen_from(const Sizes &size, const Beside &beside, int length, i64 i) {
+    i64 first = seen_by(size, length, i) - beside.window;
+    return WINDOWED && first > 0 ? (int)first : 0;
+}
+
+// The score of a key, from its product with a query.
+__device__ __forceinline__ float score_of(float product, const Sizes &size, const Beside &beside, i64 i, int j) {
+    float score = product * beside.scale;
+    if (CAPPED) score = tanhf(score / beside.cap) * beside.cap;
+    return MASKED ? score + to_float(beside.numbers[i * size.kv + j]) : score;
+}
+
+// The mean of values, from their sum and that of what they count, both against `largest`, and of `one` where that counts 1.
+// Who sees nothing has zeros.
+__device__ __forceinline__ float mean_of(float mean, float sum, float largest, const Beside &beside, i64 head, float one) {
+    if (sum == 0.0f) return 0.0f;
+    if (!SINKS) return mean / sum;
+    float sink = to_float(beside.numbers[head]), most = fmaxf(largest, sink), less = exp_of(largest - most);
+    return mean * less / (sum * less + exp_of(sink - most) * one);
 }

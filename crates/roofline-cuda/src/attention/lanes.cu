@@ -10,14 +10,16 @@
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     attention_lanes(const Word *__restrict__ q, const Word *__restrict__ k, const Word *__restrict__ v, const int *list,
-                    const int *offsets, const int *last, Word *__restrict__ y, u32 *parts, i64 batches, i64 seq, i64 kv,
-                    i64 heads, i64 kv_heads, i64 dim, i64 count, i64 elements, i64 splits,
-                     float scale) {
+                    const int *offsets, const int *last, const Word *__restrict__ numbers, Word *__restrict__ y, u32 *parts,
+                    i64 batches, i64 seq, i64 kv,
+                    i64 heads, i64 kv_heads, i64 dim, i64 count, i64 elements, i64 splits, i64 window, float scale,
+                    float cap) {
     __shared__ Found found;
     const float minus_infinity = __uint_as_float(0xff800000u);
     Sizes size = {batches, seq, kv, heads, kv_heads, WHOLE ? COLUMNS : dim, elements};
     Pages pages = {list, offsets, last, (int)count};
-    Job job = this_job(size, pages, (int)splits, KEYS);
+    Beside beside = {numbers, window, scale, cap};
+    Job job = this_job(size, pages, beside, (int)splits, KEYS);
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     Sizes of_query = size;
     of_query.elements = batches * seq * heads * dim;
@@ -45,7 +47,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
 #pragma unroll
         for (int row = 0; row < TILE; row++) {
-            int seen = seen_by(size, job.length, query_of(job, row));
+            i64 query_row = query_of(job, row);
+            int seen = seen_by(size, job.length, query_row), from = seen_from(size, beside, job.length, query_row);
             float share[KEYS], most = largest[row];
 #pragma unroll
             for (int j = 0; j < KEYS; j++) {
@@ -59,7 +62,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 }
 #pragma unroll
                 for (int step = 16; step > 0; step /= 2) dot += __shfl_xor_sync(0xffffffffu, dot, step);
-                share[j] = first + j < job.end && first + j < seen ? dot * scale : minus_infinity;
+                int own = first + j;
+                bool is_seen = own < job.end && own < seen && own >= from;
+                share[j] = is_seen ? score_of(dot, size, beside, query_row, own) : minus_infinity;
                 most = fmaxf(most, share[j]);
             }
             float base = base_of(most), less = exp_of(largest[row] - base);
@@ -96,5 +101,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             for (int i = 0; i < PER_PACK; i++) found.mean[warp][row][128 * p + 4 * lane + i] = mean[row][p][i];
         }
     }
-    put_together(found, found.weight, size, job, parts, y, [](int column) { return column; });
+    put_together(found, found.weight, size, job, beside, parts, y, [](int column) { return column; });
 }

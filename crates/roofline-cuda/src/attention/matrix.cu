@@ -5,6 +5,12 @@
 // head, in sixty-fours. Scores come out of the unit as it wants the probabilities: these meet the values in three parts that
 // together are all their digits, so that nothing is rounded to half precision but the result.
 #define COLUMNS (64 * DIMS)
+// f16 has no digits left far below 1: probabilities are of this, and so is their sum.
+#if defined(ELEMENT_F16)
+#define ONE 32768.0f
+#else
+#define ONE 1.0f
+#endif
 #include "matrix.cuh"
 #include "split.cuh"
 
@@ -12,12 +18,6 @@ static_assert(TILE == 8, "as many as the unit has columns");
 #define KEYS 16
 // Thirty-twos of a head.
 #define STEPS (2 * DIMS)
-// f16 has no digits left far below 1: probabilities are of this, and so is their sum.
-#if defined(ELEMENT_F16)
-#define ONE 32768.0f
-#else
-#define ONE 1.0f
-#endif
 
 // A pair as two numbers of half precision, and what that leaves of it. In bf16 the leading digits are cut off, in f16 the
 // rest of rounding is exact, too.
@@ -55,14 +55,16 @@ __device__ __forceinline__ void add_values(float (&mean)[DIMS][4][4], const Pack
 
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     attention_matrix(const Word *__restrict__ q, const Word *__restrict__ k, const Word *__restrict__ v, const int *list,
-                     const int *offsets, const int *last, Word *__restrict__ y, u32 *parts, i64 batches, i64 seq, i64 kv,
-                     i64 heads, i64 kv_heads, i64 dim, i64 count, i64 elements, i64 splits,
-                     float scale) {
+                     const int *offsets, const int *last, const Word *__restrict__ numbers, Word *__restrict__ y, u32 *parts,
+                     i64 batches, i64 seq, i64 kv,
+                     i64 heads, i64 kv_heads, i64 dim, i64 count, i64 elements, i64 splits, i64 window, float scale,
+                     float cap) {
     __shared__ Found found;
     const float minus_infinity = __uint_as_float(0xff800000u);
     Sizes size = {batches, seq, kv, heads, kv_heads, WHOLE ? COLUMNS : dim, elements};
     Pages pages = {list, offsets, last, (int)count};
-    Job job = this_job(size, pages, (int)splits, KEYS);
+    Beside beside = {numbers, window, scale, cap};
+    Job job = this_job(size, pages, beside, (int)splits, KEYS);
     int warp = threadIdx.x / 32, group = threadIdx.x % 32 / 4, lane = threadIdx.x % 4;
     Sizes of_query = size;
     of_query.elements = batches * seq * heads * dim;
@@ -73,7 +75,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         query[p][threadIdx.x % 32] = load_head(q, row_at(size, job, group), (4 * p + lane) * PER_PACK, of_query, true);
     }
     __syncthreads();
-    int seen = seen_by(size, job.length, query_of(job, group));
+    i64 query_row = query_of(job, group);
+    int seen = seen_by(size, job.length, query_row), from = seen_from(size, beside, job.length, query_row);
     float largest = minus_infinity, sum = 0.0f, mean[DIMS][4][4] = {};
     for (int first = job.begin + KEYS * warp; first < job.end; first += KEYS * WARPS) {
         Pack key[2][STEPS], value[DIMS][4];
@@ -106,7 +109,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 int j = first + 8 * s + 2 * lane + i;
-                share[s][i] = j < job.end && j < seen ? share[s][i] * scale : minus_infinity;
+                bool is_seen = j < job.end && j < seen && j >= from;
+                share[s][i] = is_seen ? score_of(share[s][i], size, beside, query_row, j) : minus_infinity;
                 most = fmaxf(most, share[s][i]);
             }
         }
@@ -157,6 +161,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             }
         }
     }
-    put_together(found, found.weight, size, job, parts, y,
+    put_together(found, found.weight, size, job, beside, parts, y,
                  [](int column) { return column / 64 * 64 + column % 16 / 2 * 8 + column % 64 / 16 * 2 + column % 2; });
 }

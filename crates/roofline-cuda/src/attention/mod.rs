@@ -1,5 +1,6 @@
-//! Attention of few queries, as decoding asks for: `attention` of a batch, with or without keys after a query's own, and
-//! `paged-attention`, whose keys and values lie in pages of a pool.
+//! Attention of few queries, as decoding asks for: `attention` of a batch, with or without keys after a query's own, with a
+//! mask, sinks or a cap; `window-attention` to the last keys; and `paged-attention`, whose keys and values lie in pages of a
+//! pool.
 //!
 //! Keys and values are read once for all heads of queries that share them, and are split over as many blocks as the device
 //! holds. Any number of queries is computed; for many of them the keys are read again for every eight.
@@ -79,6 +80,24 @@ pub const LADDER: &[Implementation] = &[
     SIMPLE.form("attention.heads-first-causal"),
     BY_LANES.form("attention.heads-first-causal"),
     BY_MATRIX.form("attention.heads-first-causal"),
+    SIMPLE.form("attention.masked"),
+    BY_LANES.form("attention.masked"),
+    BY_MATRIX.form("attention.masked"),
+    SIMPLE.form("attention.sinks"),
+    BY_LANES.form("attention.sinks"),
+    BY_MATRIX.form("attention.sinks"),
+    SIMPLE.form("attention.soft-cap"),
+    BY_LANES.form("attention.soft-cap"),
+    BY_MATRIX.form("attention.soft-cap"),
+    SIMPLE.form("window-attention"),
+    BY_LANES.form("window-attention"),
+    BY_MATRIX.form("window-attention"),
+    SIMPLE.form("window-attention.sinks"),
+    BY_LANES.form("window-attention.sinks"),
+    BY_MATRIX.form("window-attention.sinks"),
+    SIMPLE.form("window-attention.soft-cap"),
+    BY_LANES.form("window-attention.soft-cap"),
+    BY_MATRIX.form("window-attention.soft-cap"),
     SIMPLE.form("paged-attention").params(&["scale"]),
     BY_LANES.form("paged-attention").params(&["scale"]),
     BY_MATRIX.form("paged-attention").params(&["scale"]),
@@ -91,6 +110,49 @@ pub struct Form {
     pub causal: bool,
     /// Tensors are `[batch, heads, places, dim]`, not `[batch, places, heads, dim]`.
     pub heads_first: bool,
+    /// Of the keys up to its own a query sees so many, the last ones.
+    pub window: Option<usize>,
+}
+
+/// What counts beside the products of queries and keys.
+#[derive(Clone, Copy, Debug)]
+pub enum Beside<'a, T> {
+    Nothing,
+    /// \[seq, kv\], added to them; −∞ hides a key.
+    Mask(DeviceSlice<'a, T>),
+    /// A score more for each head, of a key without a value.
+    Sinks(DeviceSlice<'a, T>),
+    /// They become cap · tanh(product / cap).
+    Cap(f32),
+}
+
+impl<'a, T: Element> Beside<'a, T> {
+    fn take(row: &Implementation, args: &Args<'a>) -> Result<Beside<'a, T>> {
+        Ok(match row.operation.split_once('.') {
+            Some((_, "masked")) => Beside::Mask(args.take("mask")?),
+            Some((_, "sinks")) => Beside::Sinks(args.take("sinks")?),
+            Some((_, "soft-cap")) => Beside::Cap(args.value("cap")? as f32),
+            _ => Beside::Nothing,
+        })
+    }
+
+    fn kind(&self) -> Counts {
+        match self {
+            Beside::Nothing => Counts::Nothing,
+            Beside::Mask(_) => Counts::Mask,
+            Beside::Sinks(_) => Counts::Sinks,
+            Beside::Cap(_) => Counts::Cap,
+        }
+    }
+}
+
+/// The same without what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    Nothing,
+    Mask,
+    Sinks,
+    Cap,
 }
 
 /// What of it a kernel is compiled with.
@@ -98,22 +160,36 @@ pub struct Form {
 struct Compiled {
     form: Form,
     paged: bool,
+    beside: Counts,
 }
 
 impl Compiled {
-    fn constants(self) -> [(&'static str, u32); 3] {
+    fn constants(self) -> [(&'static str, u32); 7] {
         [
             ("CAUSAL", u32::from(self.form.causal)),
             ("HEADS_FIRST", u32::from(self.form.heads_first)),
             ("PAGED", u32::from(self.paged)),
+            ("WINDOWED", u32::from(self.form.window.is_some())),
+            ("MASKED", u32::from(self.beside == Counts::Mask)),
+            ("SINKS", u32::from(self.beside == Counts::Sinks)),
+            ("CAPPED", u32::from(self.beside == Counts::Cap)),
         ]
     }
 }
 
 fn form_of(row: &Implementation) -> Compiled {
     let (name, paged) = (row.operation, row.operation == "paged-attention");
-    let form = Form { causal: name.ends_with("causal"), heads_first: name.contains("heads-first") };
-    Compiled { form, paged }
+    let beside = match name.split_once('.') {
+        Some((_, "masked")) => Counts::Mask,
+        Some((_, "sinks")) => Counts::Sinks,
+        Some((_, "soft-cap")) => Counts::Cap,
+        _ => Counts::Nothing,
+    };
+    // How many keys a window has is no constant.
+    let window = name.starts_with("window").then_some(0);
+    let causal =
+        name.ends_with("causal") || window.is_some() || matches!(beside, Counts::Sinks | Counts::Cap);
+    Compiled { form: Form { causal, heads_first: name.contains("heads-first"), window }, paged, beside }
 }
 
 /// Short heads and long ones, those that fill their lanes and those that do not, one head and many.
@@ -184,14 +260,16 @@ fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) 
         }
         false => None,
     };
-    let scale = args.value("scale")? as f32;
-    launch(stream, compiled.form, row.fast, inputs, pages, args.take_out("y")?, shape, scale)
+    let (scale, beside) = (args.value("scale")? as f32, Beside::take(row, &args)?);
+    let window = compiled.form.window.map(|_| args.axis("window")).transpose()?;
+    let form = Form { window, ..compiled.form };
+    launch(stream, form, row.fast, inputs, pages, beside, args.take_out("y")?, shape, scale)
 }
 
 /// Every query's mean of the values, weighted by the softmax of its products with the keys times `scale`; 0 is 1 / √dim.
 ///
 /// ```no_run
-/// use roofline_cuda::{Device, DeviceVec, Stream, attention::{Form, Inputs, Shape, attention}};
+/// use roofline_cuda::{Device, DeviceVec, Stream, attention::{Beside, Form, Inputs, Shape, attention}};
 ///
 /// # fn main() -> Result<(), roofline_cuda::CudaError> {
 /// let stream = Stream::new(&Device::open(0)?)?;
@@ -200,7 +278,7 @@ fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) 
 /// let mut y = DeviceVec::new(stream.device(), 2)?;
 /// let shape = Shape { batch: 1, seq: 1, kv: 1, heads: 1, kv_heads: 1, dim: 2 };
 /// let inputs = Inputs { q: q.as_slice(), k: kv.as_slice(), v: kv.as_slice() };
-/// attention(&stream, Form::default(), inputs, y.as_slice_mut()?, shape, 0.0)?;
+/// attention(&stream, Form::default(), inputs, Beside::Nothing, y.as_slice_mut()?, shape, 0.0)?;
 /// assert_eq!(y.as_slice().to_host(&stream)?, [2.0, 2.0]);
 /// # Ok(())
 /// # }
@@ -209,11 +287,12 @@ pub fn attention<T: Element>(
     stream: &Stream,
     form: Form,
     inputs: Inputs<'_, T>,
+    beside: Beside<'_, T>,
     y: DeviceSliceMut<'_, T>,
     shape: Shape,
     scale: f32,
 ) -> Result<()> {
-    launch(stream, form, true, inputs, None, y, shape, scale)
+    launch(stream, form, true, inputs, None, beside, y, shape, scale)
 }
 
 /// The same of one query a sequence, whose keys and values lie in pages of `shape.kv` keys: `k` and `v` are
@@ -226,7 +305,8 @@ pub fn paged_attention<T: Element>(
     shape: Shape,
     scale: f32,
 ) -> Result<()> {
-    launch(stream, Form::default(), true, inputs, Some(pages), y, Shape { seq: 1, ..shape }, scale)
+    let (form, shape) = (Form::default(), Shape { seq: 1, ..shape });
+    launch(stream, form, true, inputs, Some(pages), Beside::Nothing, y, shape, scale)
 }
 
 fn unsupported<T>(why: &str) -> Result<T> {
@@ -240,6 +320,7 @@ fn launch<T: Element>(
     fast: bool,
     Inputs { q, k, v }: Inputs<'_, T>,
     pages: Option<Pages<'_>>,
+    beside: Beside<'_, T>,
     y: DeviceSliceMut<'_, T>,
     shape: Shape,
     scale: f32,
@@ -250,6 +331,9 @@ fn launch<T: Element>(
     }
     if form.causal && seq > kv {
         return unsupported("queries before the first key");
+    }
+    if form.window.is_some() && !form.causal {
+        return unsupported("a window of keys after a query's own");
     }
     let many = |factors: &[usize]| {
         factors.iter().try_fold(1, |all, &size| product("elements of a tensor", all, size))
@@ -264,6 +348,18 @@ fn launch<T: Element>(
         length("offsets", pages.offsets.len(), batch + 1)?;
         length("last", pages.last.len(), batch)?;
     }
+    let (numbers, cap) = match &beside {
+        Beside::Mask(mask) => {
+            length("mask", mask.len(), many(&[seq, kv])?)?;
+            (mask.address(), 1.0)
+        }
+        Beside::Sinks(sinks) => {
+            length("sinks", sinks.len(), heads)?;
+            (sinks.address(), 1.0)
+        }
+        Beside::Cap(cap) => (q.address(), *cap),
+        Beside::Nothing => (q.address(), 1.0),
+    };
     if y.is_empty() {
         return Ok(());
     }
@@ -273,13 +369,16 @@ fn launch<T: Element>(
     let of_pages = pages.map_or([q.address(); 3], |pages| {
         [pages.pages.address(), pages.offsets.address(), pages.last.address()]
     });
-    let addresses = [&[q.address(), k.address(), v.address()], of_pages.as_slice(), &[y.address()]].concat();
+    let addresses =
+        [&[q.address(), k.address(), v.address()], of_pages.as_slice(), &[numbers, y.address()]].concat();
     let mut arguments: Vec<Argument> = addresses.into_iter().map(Argument::Address).collect();
     let sizes = [batch, seq, kv, heads, kv_heads, dim, sequences, elements];
-    let own = Compiled { form, paged: pages.is_some() }.constants();
+    let own = Compiled { form, paged: pages.is_some(), beside: beside.kind() }.constants();
+    let rest =
+        [Argument::I64(form.window.unwrap_or(kv).min(kv) as i64), Argument::F32(scale), Argument::F32(cap)];
     if !fast {
         arguments.extend(sizes.map(|size| Argument::I64(size as i64)));
-        arguments.push(Argument::F32(scale));
+        arguments.extend(rest);
         let grid = blocks("heads of queries", many(&[batch, seq, heads])?)?;
         let constants = [&[("THREADS", PLAIN_THREADS)], own.as_slice()].concat();
         let kernel = stream.device().kernel(&PLAIN, &Variant::of::<T>(&constants))?;
@@ -293,11 +392,15 @@ fn launch<T: Element>(
     let aligned = dim.is_multiple_of(T::PER_PACK) && [&q, &k, &v].into_iter().all(|x| lies_well(x.address()));
     let cut = Cut::new(dim, rows, T::PER_PACK, aligned);
     let groups = many(&[batch, rows.div_ceil(cut.tile as usize), kv_heads])?;
-    let keys = if pages.is_some() { sequences * kv / batch } else { kv };
+    let keys = match form.window {
+        _ if pages.is_some() => sequences * kv / batch,
+        Some(window) => window.saturating_add(seq).min(kv),
+        None => kv,
+    };
     let splits = cut.splits(groups, keys, stream.device().info().multiprocessors);
     arguments.push(Argument::Address(if splits > 1 { stream.parts()? } else { y.address() }));
     arguments.extend(sizes.into_iter().chain([splits]).map(|size| Argument::I64(size as i64)));
-    arguments.push(Argument::F32(scale));
+    arguments.extend(rest);
     let source = if T::PER_PACK == 4 { &LANES } else { &MATRIX };
     let kernel =
         stream.device().kernel(source, &Variant::of::<T>(&[&cut.constants(), own.as_slice()].concat()))?;

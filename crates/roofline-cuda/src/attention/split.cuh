@@ -8,6 +8,10 @@
 #include "attention.cuh"
 
 #define THREADS (32 * WARPS)
+// What the largest score counts.
+#ifndef ONE
+#define ONE 1.0f
+#endif
 // Words that lanes of one warp write at once lie in different banks.
 #define PITCH (COLUMNS + 4)
 #define COUNTERS 1024
@@ -24,7 +28,7 @@ struct Job {
 };
 
 // Blocks of neighbouring heads of the same keys follow each other.
-__device__ __forceinline__ Job this_job(const Sizes &size, const Pages &pages, int splits, int turn) {
+__device__ __forceinline__ Job this_job(const Sizes &size, const Pages &pages, const Beside &beside, int splits, int turn) {
     Job job;
     i64 block = blockIdx.x;
     job.of_key = (int)(size.heads / size.kv_heads);
@@ -40,8 +44,9 @@ __device__ __forceinline__ Job this_job(const Sizes &size, const Pages &pages, i
     job.rows = all - job.first_row < TILE ? (int)(all - job.first_row) : TILE;
     job.length = length_of(size, pages, job.batch);
     int seen = seen_by(size, job.length, (job.first_row + job.rows - 1) / job.of_key);
-    int each = ((seen + turn - 1) / turn + splits - 1) / splits * turn;
-    job.begin = job.split * each;
+    int from = seen_from(size, beside, job.length, job.first_row / job.of_key);
+    int each = ((seen - from + turn - 1) / turn + splits - 1) / splits * turn;
+    job.begin = from + job.split * each;
     job.end = job.begin + each < seen ? job.begin + each : seen;
     return job;
 }
@@ -49,6 +54,10 @@ __device__ __forceinline__ Job this_job(const Sizes &size, const Pages &pages, i
 // A row of a block is a head of a query: which, and where it begins. Rows beyond the last are the last once more.
 __device__ __forceinline__ i64 query_of(const Job &job, int row) {
     return (job.first_row + (row < job.rows ? row : job.rows - 1)) / job.of_key;
+}
+
+__device__ __forceinline__ i64 head_of(const Job &job, int row) {
+    return job.kv_head * job.of_key + (job.first_row + row) % job.of_key;
 }
 
 __device__ __forceinline__ i64 row_at(const Sizes &size, const Job &job, int row) {
@@ -95,7 +104,7 @@ struct Found {
 // The end of a kernel: what the warps found is put together, and what blocks found.
 template <typename DimOf>
 __device__ __forceinline__ void put_together(const Found &found, float (&weight)[WARPS][TILE], const Sizes &size,
-                                             const Job &job, u32 *parts, Word *y, DimOf dim_of) {
+                                             const Job &job, const Beside &beside, u32 *parts, Word *y, DimOf dim_of) {
     __syncthreads();
     weigh(found.most, weight, WARPS);
     float *own = reinterpret_cast<float *>(parts + COUNTERS) + (job.group * job.splits + job.split) * PART;
@@ -110,8 +119,8 @@ __device__ __forceinline__ void put_together(const Found &found, float (&weight)
         }
         int d = dim_of(column);
         if (job.splits == 1) {
-            // Who sees nothing has zeros.
-            if (d < size.dim) y[row_at(size, job, row) + d] = from_float(sum == 0.0f ? 0.0f : mean / sum);
+            float result = mean_of(mean, sum, largest, beside, head_of(job, row), ONE);
+            if (d < size.dim) y[row_at(size, job, row) + d] = from_float(result);
             continue;
         }
         own[2 * TILE + i] = mean;
@@ -142,12 +151,14 @@ __device__ __forceinline__ void put_together(const Found &found, float (&weight)
     weigh(most, of_split, job.splits);
     for (int i = threadIdx.x; i < job.rows * COLUMNS; i += THREADS) {
         int row = i / COLUMNS, d = dim_of(i % COLUMNS);
-        float mean = 0.0f, sum = 0.0f;
+        float mean = 0.0f, sum = 0.0f, largest = most[0][row];
 #pragma unroll 8
         for (int split = 0; split < job.splits; split++) {
             mean += all[split * PART + 2 * TILE + i] * of_split[split][row];
             sum += sums[split][row] * of_split[split][row];
+            largest = fmaxf(largest, most[split][row]);
         }
-        if (d < size.dim) y[row_at(size, job, row) + d] = from_float(sum == 0.0f ? 0.0f : mean / sum);
+        float result = mean_of(mean, sum, largest, beside, head_of(job, row), ONE);
+        if (d < size.dim) y[row_at(size, job, row) + d] = from_float(result);
     }
 }

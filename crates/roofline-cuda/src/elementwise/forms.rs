@@ -47,9 +47,8 @@ pub const FORMS: &[Form] = &[
     unary("relu", "x < 0.0f ? 0.0f : x"),
     unary("sigmoid", "sigmoid(x)"),
     unary("silu", "x * sigmoid(x)"),
-    unary("gelu", "0.5f * x * (1.0f + erf_of(x * 0.707106781f))"),
-    // (1 + tanh a) / 2 is the sigmoid of 2a, which does not cancel.
-    unary("gelu-tanh", "x * sigmoid(1.59576912f * (x + 0.044715f * x * x * x))"),
+    unary("gelu", "gelu(x)"),
+    unary("gelu-tanh", "gelu_tanh(x)"),
     unary("gelu-quick", "x * sigmoid(1.702f * x)"),
     scalar("add-scalar", &["scalar"], "x + s"),
     scalar("scale", &["scalar"], "x * s"),

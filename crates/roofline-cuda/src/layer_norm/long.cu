@@ -6,6 +6,7 @@
 #define CLUSTER 1
 #define ALIGNED 0
 #include "rows.cuh"
+#include "finish.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
     layer_norm_long(const Word *__restrict__ x, const Word *__restrict__ w, const Word *__restrict__ b,
@@ -23,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             load_row(part, x, 0, held);
 #pragma unroll
             for (int p = 0; p < PACKS; p++) {
-                float value[PER_PACK], weight[PER_PACK], bias[PER_PACK];
+                float value[PER_PACK], weight[PER_PACK] = {}, bias[PER_PACK] = {};
                 unpack(held[p], value);
                 if (walk == 0) {
 #pragma unroll
@@ -31,10 +32,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                 } else if (walk == 1) {
                     found += deviations(part, p, held[p], mean);
                 } else {
-                    unpack(load_weights(part, w, p), weight);
-                    unpack(load_weights(part, b, p), bias);
+                    if (AFFINE) {
+                        unpack(load_weights(part, w, p), weight);
+                        unpack(load_weights(part, b, p), bias);
+                    }
 #pragma unroll
-                    for (int i = 0; i < PER_PACK; i++) value[i] = (value[i] - mean) * scale * weight[i] + bias[i];
+                    for (int i = 0; i < PER_PACK; i++) value[i] = finish((value[i] - mean) * scale, weight[i], bias[i]);
                     store_pack(part, y, p, pack(value));
                 }
             }

@@ -4,6 +4,7 @@
 // it: squares of the elements themselves are never added up, whose difference to the squared mean
 // would lose every digit.
 #include "rows.cuh"
+#include "finish.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
     layer_norm_registers(const Word *__restrict__ x, const Word *__restrict__ w, const Word *__restrict__ b,
@@ -27,12 +28,14 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
     float scale = 1.0f / sqrtf(row_sum<1>(squares) / (float)cols + epsilon);
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
-        float value[PER_PACK], weight[PER_PACK], bias[PER_PACK];
+        float value[PER_PACK], weight[PER_PACK] = {}, bias[PER_PACK] = {};
         unpack(held[p], value);
-        unpack(load_weights(row, w, p), weight);
-        unpack(load_weights(row, b, p), bias);
+        if (AFFINE) {
+            unpack(load_weights(row, w, p), weight);
+            unpack(load_weights(row, b, p), bias);
+        }
 #pragma unroll
-        for (int i = 0; i < PER_PACK; i++) value[i] = (value[i] - mean) * scale * weight[i] + bias[i];
+        for (int i = 0; i < PER_PACK; i++) value[i] = finish((value[i] - mean) * scale, weight[i], bias[i]);
         store_pack(row, y, p, pack(value));
         // Weights are fetched two packs ahead and no further: there are no registers for more.
         if (p % 2 == 1) __syncwarp();

@@ -8,13 +8,6 @@ struct From {
     i64 index, run;
 };
 
-// Quotient and remainder; most tensors can be counted in 32 bits, where dividing is short.
-__device__ __forceinline__ i64 divide(i64 a, i64 b, i64 &rest) {
-    i64 quotient = ((a | b) >> 32) == 0 ? (i64)((u32)a / (u32)b) : a / b;
-    rest = a - quotient * b;
-    return quotient;
-}
-
 // The tensor as it is.
 __device__ __forceinline__ From same(int, i64 i, i64 n, i64, i64) {
     return From{0, i, n - i};

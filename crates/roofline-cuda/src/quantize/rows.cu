@@ -1,7 +1,7 @@
-// Codes and the scale of each row of TERM: THREADS threads a row, ROWS rows a block, two walks, the second of which finds
-// the row in a cache.
+// Codes and the scale of each group of TERM, a row or with GROUPED a part of one: THREADS threads a group, ROWS groups a
+// block, two walks, the second of which finds the group in a cache.
 //
-// Grid: rows / ROWS, block (THREADS, ROWS).
+// Grid: groups / ROWS, block (THREADS, ROWS). Groups are `shared` elements of a row long but for the last, `of_row` to a row.
 #define CLUSTER 1
 #define ALIGNED 0
 #include "rows.cuh"
@@ -28,9 +28,10 @@ __device__ __forceinline__ void values_of(const Row &part, const Word *a, const 
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
-    quantize_rows(const Word *__restrict__ a, const Word *__restrict__ b, signed char *__restrict__ q,
-                  float *__restrict__ s, i64 rows, i64 cols) {
-    Row row = this_row(a, rows, cols);
+    quantize_rows(const Word *__restrict__ a, const Word *__restrict__ b, unsigned char *__restrict__ q,
+                  Scale *__restrict__ s, i64 rows, i64 cols, i64 shared, i64 of_row) {
+    i64 group = (i64)blockIdx.x * ROWS + threadIdx.y;
+    Row row = GROUPED ? group_at(a, group, rows, cols, shared, of_row) : row_at(a, group, rows, cols);
     int last = row.live ? row.cols + row.phase : 0;
     float most = 0.0f;
     for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
@@ -52,7 +53,8 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
         exchange<0>(mine, neutral, all);
         most = over_lanes<Largest, SEATS>(all[0][0]);
     }
-    float scale = scale_of(most);
+    Scale scale = scale_of(most);
+    float divisor = divisor_of(scale);
     for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
         Row part = row;
         part.thread = row.thread + begin / PER_PACK;
@@ -62,12 +64,12 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK];
             values_of(part, a, b, p, held[p], value);
-            signed char code[PER_PACK];
+            unsigned char code[PER_PACK];
 #pragma unroll
-            for (int i = 0; i < PER_PACK; i++) code[i] = code_of(value[i], scale);
+            for (int i = 0; i < PER_PACK; i++) code[i] = code_of(value[i], divisor);
             int first = begin_of(part, p);
             if (first < row.cols) store_codes(q + row.before + first, code, is_whole(part, first), -first, row.cols - first);
         }
     }
-    if (row.live && threadIdx.x == 0) s[(i64)blockIdx.x * ROWS + threadIdx.y] = scale;
+    if (row.live && threadIdx.x == 0) s[group] = scale;
 }

@@ -1,12 +1,19 @@
 // rms-norm with the row in registers: one read, one write; the weights come from the caches.
 //
-// Grid: rows / ROWS * CLUSTER, block (THREADS, ROWS); a row's threads are part of a warp, a block or
+// Grid: (rows / ROWS * CLUSTER, SIDES), block (THREADS, ROWS); a row's threads are part of a warp, a block or
 // a cluster of blocks, by its length. The row stays packed while it waits for the sum.
 #include "rows.cuh"
+#include "rms.cuh"
 
 extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
-    rms_norm_registers(const Word *__restrict__ x, const Word *__restrict__ w, Word *__restrict__ y, i64 rows,
-                       i64 cols, float epsilon) {
+    rms_norm_registers(const Word *__restrict__ x, const Word *__restrict__ w, Word *__restrict__ y,
+                       const Word *__restrict__ x2, const Word *__restrict__ w2, Word *__restrict__ y2, i64 rows, i64 cols,
+                       float epsilon) {
+    if (SIDES == 2 && blockIdx.y == 1) {
+        x = x2;
+        w = w2;
+        y = y2;
+    }
     Row row = this_row(x, rows, cols);
     Pack held[PACKS];
     load_row(row, x, 0, held);
@@ -26,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
         unpack(held[p], value);
         unpack(load_weights(row, w, p), weight);
 #pragma unroll
-        for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight[i];
+        for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight_of(weight[i]);
         store_pack(row, y, p, pack(value));
     }
     leave();

@@ -1,6 +1,7 @@
 //! `softmax` over the last axis: y = exp(x − max x) / Σ exp(x − max x); and `log-softmax`, its logarithm.
 //!
-//! One read and one write of a row. A row that is all −∞, or has a NaN or +∞, is NaN throughout.
+//! One read and one write of a row. A row that is all −∞, or has a NaN or +∞, is NaN throughout; one that is all −∞ is 0
+//! in `softmax.masked`.
 
 use crate::args::Args;
 use crate::catalog::{Implementation, by_type, of_each};
@@ -12,12 +13,14 @@ use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 
-/// Which of the two.
+/// Which of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     Softmax,
     /// `log-softmax`: its logarithm, x − max x − log Σ exp(x − max x).
     Logarithm,
+    /// `softmax.masked`: rows that are all −∞ are 0.
+    Masked,
 }
 
 const KERNELS: RowKernels = RowKernels {
@@ -29,10 +32,12 @@ const KERNELS: RowKernels = RowKernels {
         entry: "softmax_registers",
     },
     long: Source { file: "softmax/online.cu", text: include_str!("online.cu"), entry: "softmax_online" },
-    form: &[("LOG", 0)],
+    form: &[("LOG", 0), ("MASKED", 0)],
 };
+const MASKED: RowKernels = RowKernels { form: &[("LOG", 0), ("MASKED", 1)], ..KERNELS };
 /// A thread that holds as much of a row as in softmax finds no registers for the rest.
-const LOGARITHM: RowKernels = RowKernels { weight: Weight::Heaviest, form: &[("LOG", 1)], ..KERNELS };
+const LOGARITHM: RowKernels =
+    RowKernels { weight: Weight::Heaviest, form: &[("LOG", 1), ("MASKED", 0)], ..KERNELS };
 
 const PLAIN: Implementation =
     Implementation::new("softmax", "plain", "one thread a row, three walks", KERNELS.plain, by_row)
@@ -49,7 +54,7 @@ const REGISTERS: Implementation = Implementation::new(
 )
 .fast(|row, cluster| rows::registers(of_row(row).kernels(), cluster));
 
-/// The rungs of both, from the plain one up.
+/// The rungs of all, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     PLAIN,
     ONLINE,
@@ -57,16 +62,27 @@ pub const LADDER: &[Implementation] = &[
     PLAIN.form("log-softmax"),
     ONLINE.form("log-softmax"),
     REGISTERS.form("log-softmax"),
+    PLAIN.form("softmax.masked"),
+    ONLINE.form("softmax.masked"),
+    REGISTERS.form("softmax.masked"),
 ];
 
 impl Of {
     fn kernels(self) -> &'static RowKernels {
-        if self == Of::Softmax { &KERNELS } else { &LOGARITHM }
+        match self {
+            Of::Softmax => &KERNELS,
+            Of::Logarithm => &LOGARITHM,
+            Of::Masked => &MASKED,
+        }
     }
 }
 
 fn of_row(row: &Implementation) -> Of {
-    if row.operation == "softmax" { Of::Softmax } else { Of::Logarithm }
+    match row.operation {
+        "softmax" => Of::Softmax,
+        "softmax.masked" => Of::Masked,
+        _ => Of::Logarithm,
+    }
 }
 
 fn by_row(row: &Implementation, stream: &Stream, args: Args<'_>) -> Result<()> {

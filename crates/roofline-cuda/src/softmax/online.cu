@@ -1,4 +1,5 @@
-// Softmax of rows that no cluster can hold, or with LOG its logarithm: largest and sum in one walk, the result in a second.
+// Softmax of rows that no cluster can hold, or with LOG its logarithm: largest and sum in one walk, the result in a second. With
+// MASKED a row that is all minus infinity is 0 throughout.
 //
 // Grid: a block of THREADS a row. Two reads of a row, the second from the far cache where it fits.
 #define PACKS 4
@@ -42,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     exchange<0>(mine, neutral, all);
     float base = base_of(over_lanes<Largest, SEATS>(all[0][0]));
     sum = over_lanes<Add, SEATS>(all[0][1] * exp_of(all[0][0] - base));
-    float scale = 1.0f / sum, logarithm = logf(sum);
+    float scale = MASKED && sum == 0.0f ? 0.0f : 1.0f / sum, logarithm = logf(sum);
     for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
         Row part = row;
         part.thread = row.thread + begin / PER_PACK;

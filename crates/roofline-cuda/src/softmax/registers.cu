@@ -1,4 +1,5 @@
-// Softmax with the row in registers, or with LOG its logarithm: one read, one write.
+// Softmax with the row in registers, or with LOG its logarithm: one read, one write. With MASKED a row that is all minus
+// infinity is 0 throughout.
 //
 // Grid: rows / ROWS * CLUSTER, block (THREADS, ROWS); a row's threads are part of a warp, a block or
 // a cluster of blocks, by its length. Each warp adds up against its own largest element, so that
@@ -45,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
         for (int block = 0; block < CLUSTER; block++) sum += all[block][1] * exp_of(all[block][0] - base);
         sum = over_lanes<Add, SEATS>(sum);
     }
-    float scale = 1.0f / sum, logarithm = logf(sum);
+    float scale = MASKED && sum == 0.0f ? 0.0f : 1.0f / sum, logarithm = logf(sum);
     // What f32 keeps was taken against the warp's own base. A warp without a finite element has base
     // 0, maybe far above that of all, and nothing but zeros.
     if (KEEPS) scale *= own > base ? 0.0f : exp_of(own - base);

@@ -1,5 +1,7 @@
 //! Products with at most eight rows, where reading B is all there is to do: `matmul` with weights as rows, C = A Bᵀ, of
-//! f32, bf16, f16 and codes of i8, and `int8-matmul`, whose codes have scales.
+//! f32, bf16, f16 and codes of i8, and `int8-matmul`, whose codes have scales; and products whose weights alone are codes.
+
+mod coded;
 
 use crate::args::Args;
 use crate::catalog::{Implementation, by_type};
@@ -13,6 +15,7 @@ use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 use crate::sys::Plain;
 use crate::{bf16, f16};
+pub use coded::{LADDER as CODED, Weights, matmul_coded};
 
 const PLAIN: Source = Source { file: "thin/plain.cu", text: include_str!("plain.cu"), entry: "thin_plain" };
 const THIN: Source = Source { file: "thin/thin.cu", text: include_str!("thin.cu"), entry: "thin_product" };
