@@ -119,15 +119,15 @@ impl Bench {
 
     /// The implementations as rows of a case, without probes of its limit.
     pub fn plan(&self, case: &Case, implementations: &[&str]) -> PlannedCase {
-        let row = |implementation: &&str| PlannedRow {
-            implementation: (*implementation).to_owned(),
-            runner: implementation.split('/').next().unwrap_or_default().to_owned(),
-            lacks: None,
-            requires: self.required_by(implementation),
-            is_compared: false,
-        };
-        let rows = implementations.iter().map(row).collect();
-        PlannedCase { case: case.clone(), rows, against: None, probes: Vec::new(), has_device: true }
+        planned(case, implementations.iter().map(|name| (*name, self.required_by(name))))
+    }
+
+    /// The same of what was offered.
+    pub fn plan_offers<'o>(&self, case: &Case, offers: impl Iterator<Item = &'o Offer>) -> PlannedCase {
+        planned(
+            case,
+            offers.map(|offer| (&*offer.implementation, offer.requires.parse().unwrap_or_default())),
+        )
     }
 
     /// Takes the rows of cases through them in one run, and returns their records.
@@ -152,6 +152,24 @@ impl Bench {
             Finish::Complete => Ok(kept.records),
             Finish::Interrupted | Finish::OutOfTime => Err(io::ErrorKind::Interrupted.into()),
         }
+    }
+}
+
+/// A case with rows of these names and conditions.
+fn planned<'n>(case: &Case, rows: impl Iterator<Item = (&'n str, Condition)>) -> PlannedCase {
+    let row = |(implementation, requires): (&str, Condition)| PlannedRow {
+        implementation: implementation.to_owned(),
+        runner: implementation.split('/').next().unwrap_or_default().to_owned(),
+        lacks: None,
+        requires,
+        is_compared: false,
+    };
+    PlannedCase {
+        case: case.clone(),
+        rows: rows.map(row).collect(),
+        against: None,
+        probes: Vec::new(),
+        has_device: true,
     }
 }
 

@@ -77,6 +77,22 @@ fn every_mutant_of_every_operation_is_rejected() {
     assert!(UNSEEN.iter().map(|(name, _)| *name).eq(unseen.iter().map(String::as_str)), "{unseen:?}");
 }
 
+/// Legal parameters that hide a mistake refuse no case.
+#[test]
+fn parameters_that_hide_a_mutant_are_no_hole() {
+    for id in [
+        "dropout.free/f16/rows=127,cols=64,p=0.5",
+        "rope-tables/f64/seq=251,dim=2,base=1,angle-bits=24",
+        "attention/f16/seq=1,kv=2,heads=32,dim=15,scale=1000",
+    ] {
+        let case: Case = id.parse().unwrap();
+        let (_, missed) = try_mutants(&case, 0, 1.0);
+        let outcome = self_test(&case, 0, 1.0);
+        assert!(outcome.broken.is_empty(), "{id}: {:?}", outcome.broken);
+        assert!(missed.iter().all(|name| outcome.unseen.contains(name)), "{id}: {missed:?}");
+    }
+}
+
 /// What an operation names as its own mistakes is wrong at every seed, not by luck and not honest in disguise.
 #[test]
 fn every_mutant_of_its_own_is_caught_at_every_seed() {
