@@ -66,11 +66,16 @@ __device__ __forceinline__ int seen_from(const Sizes &size, const Beside &beside
     return WINDOWED && first > 0 ? (int)first : 0;
 }
 
-// The score of a key, from its product with a query.
-__device__ __forceinline__ float score_of(float product, const Sizes &size, const Beside &beside, i64 i, int j) {
+// The mask of query `i`.
+__device__ __forceinline__ const Word *mask_of(const Sizes &size, const Beside &beside, i64 i) {
+    return MASKED ? beside.numbers + i * size.kv : beside.numbers;
+}
+
+// The score of key `j`, from its product with a query.
+__device__ __forceinline__ float score_of(float product, const Beside &beside, const Word *mask, int j) {
     float score = product * beside.scale;
     if (CAPPED) score = tanhf(score / beside.cap) * beside.cap;
-    return MASKED ? score + to_float(beside.numbers[i * size.kv + j]) : score;
+    return MASKED ? score + to_float(mask[j]) : score;
 }
 
 // The mean of values, from their sum and that of what they count, both against `largest`, and of `one` where that counts 1.

@@ -44,6 +44,11 @@ impl Cut {
         Cut { tile, warps, parts, turn, resident, aligned, whole, is_f32 }
     }
 
+    /// With a mask to read there are registers for one block of the matrix unit.
+    pub(super) fn masked(self, is_masked: bool) -> Cut {
+        Cut { resident: if is_masked && !self.is_f32 { 1 } else { self.resident }, ..self }
+    }
+
     pub(super) fn constants(&self) -> [(&'static str, u32); 6] {
         [
             ("TILE", self.tile),

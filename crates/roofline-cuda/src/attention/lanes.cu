@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 for (int step = 16; step > 0; step /= 2) dot += __shfl_xor_sync(0xffffffffu, dot, step);
                 int own = first + j;
                 bool is_seen = own < job.end && own < seen && own >= from;
-                share[j] = is_seen ? score_of(dot, size, beside, query_row, own) : minus_infinity;
+                share[j] = is_seen ? score_of(dot, beside, mask_of(size, beside, query_row), own) : minus_infinity;
                 most = fmaxf(most, share[j]);
             }
             float base = base_of(most), less = exp_of(largest[row] - base);

@@ -18,6 +18,8 @@ static_assert(TILE == 8, "as many as the unit has columns");
 #define KEYS 16
 // Thirty-twos of a head.
 #define STEPS (2 * DIMS)
+// Long heads find no registers for keys and values at once, nor do others with more to do about a score.
+#define AT_ONCE (DIMS < 2 || (DIMS == 2 && !CAPPED))
 
 // A pair as two numbers of half precision, and what that leaves of it. In bf16 the leading digits are cut off, in f16 the
 // rest of rounding is exact, too.
@@ -75,8 +77,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         query[p][threadIdx.x % 32] = load_head(q, row_at(size, job, group), (4 * p + lane) * PER_PACK, of_query, true);
     }
     __syncthreads();
-    i64 query_row = query_of(job, group);
-    int seen = seen_by(size, job.length, query_row), from = seen_from(size, beside, job.length, query_row);
+    int query_row = (int)query_of(job, group);
+    int seen = min(job.end, seen_by(size, job.length, query_row)), from = seen_from(size, beside, job.length, query_row);
     float largest = minus_infinity, sum = 0.0f, mean[DIMS][4][4] = {};
     for (int first = job.begin + KEYS * warp; first < job.end; first += KEYS * WARPS) {
         Pack key[2][STEPS], value[DIMS][4];
@@ -98,10 +100,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 for (int p = 0; p < DIMS; p++) value[p][s] = load_head(v, at, (8 * p + group) * PER_PACK, size, is_there);
             }
         };
-        // Long heads find no registers for keys and values at once.
-        if (DIMS <= 2) load_values();
+        if (AT_ONCE) load_values();
         // Of the query in this lane's row, with keys 2 lane and 2 lane + 1 of each eight.
         float share[2][2] = {}, most = largest;
+        const Word *mask = mask_of(size, beside, query_row);
 #pragma unroll
         for (int s = 0; s < 2; s++) {
 #pragma unroll
@@ -109,12 +111,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
             for (int i = 0; i < 2; i++) {
                 int j = first + 8 * s + 2 * lane + i;
-                bool is_seen = j < job.end && j < seen && j >= from;
-                share[s][i] = is_seen ? score_of(share[s][i], size, beside, query_row, j) : minus_infinity;
+                bool is_seen = j < seen && j >= from;
+                share[s][i] = is_seen ? score_of(share[s][i], beside, mask, j) : minus_infinity;
                 most = fmaxf(most, share[s][i]);
             }
         }
-        if (DIMS > 2) load_values();
+        if (!AT_ONCE) load_values();
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
         float base = base_of(most);

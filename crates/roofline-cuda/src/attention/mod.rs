@@ -196,7 +196,7 @@ fn form_of(row: &Implementation) -> Compiled {
 fn fast_variants(row: &Implementation, _: u32) -> Vec<Variant> {
     fn of<T: Element>(form: Compiled) -> Vec<Variant> {
         let of = |(dim, rows, aligned)| {
-            let cut = Cut::new(dim, rows, T::PER_PACK, aligned);
+            let cut = Cut::new(dim, rows, T::PER_PACK, aligned).masked(form.beside == Counts::Mask);
             Variant::of::<T>(&[cut.constants().as_slice(), &form.constants()].concat())
         };
         let shapes =
@@ -390,7 +390,7 @@ fn launch<T: Element>(
     let rows = seq * (heads / kv_heads);
     let lies_well = |address: u64| address.is_multiple_of(16);
     let aligned = dim.is_multiple_of(T::PER_PACK) && [&q, &k, &v].into_iter().all(|x| lies_well(x.address()));
-    let cut = Cut::new(dim, rows, T::PER_PACK, aligned);
+    let cut = Cut::new(dim, rows, T::PER_PACK, aligned).masked(matches!(beside, Beside::Mask(_)));
     let groups = many(&[batch, rows.div_ceil(cut.tile as usize), kv_heads])?;
     let keys = match form.window {
         _ if pages.is_some() => sequences * kv / batch,

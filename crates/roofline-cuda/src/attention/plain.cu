@@ -22,10 +22,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     i64 query = query_at(size, batch, i, head), kv_head = head / (heads / kv_heads);
     int length = length_of(size, pages, batch), seen = seen_by(size, length, i), from = seen_from(size, beside, length, i);
 
+    const Word *mask = mask_of(size, beside, i);
     float largest = __uint_as_float(0xff800000u), sum = 0.0f;
     for (int j = from + (int)threadIdx.x; j < seen; j += THREADS) {
         i64 key = key_at(size, place_of(size, pages, batch, j), kv_head);
-        float score = score_of(product_of(q + query, k + key, dim), size, beside, i, j);
+        float score = score_of(product_of(q + query, k + key, dim), beside, mask, j);
         float before = largest;
         largest = fmaxf(largest, score);
         sum = sum * exp_of(before - base_of(largest)) + exp_of(score - base_of(largest));
@@ -47,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             __syncthreads();
             if (own < seen) {
                 i64 key = key_at(size, place_of(size, pages, batch, own), kv_head);
-                share[threadIdx.x] = exp_of(score_of(product_of(q + query, k + key, dim), size, beside, i, own) - base);
+                share[threadIdx.x] = exp_of(score_of(product_of(q + query, k + key, dim), beside, mask, own) - base);
             }
             __syncthreads();
             for (int j = begin; j < seen && j < begin + THREADS; j++) {

@@ -34,10 +34,11 @@ const KERNELS: RowKernels = RowKernels {
     long: Source { file: "softmax/online.cu", text: include_str!("online.cu"), entry: "softmax_online" },
     form: &[("LOG", 0), ("MASKED", 0)],
 };
-const MASKED: RowKernels = RowKernels { form: &[("LOG", 0), ("MASKED", 1)], ..KERNELS };
 /// A thread that holds as much of a row as in softmax finds no registers for the rest.
 const LOGARITHM: RowKernels =
     RowKernels { weight: Weight::Heaviest, form: &[("LOG", 1), ("MASKED", 0)], ..KERNELS };
+const MASKED: RowKernels =
+    RowKernels { weight: Weight::Heavy, form: &[("LOG", 0), ("MASKED", 1)], ..KERNELS };
 
 const PLAIN: Implementation =
     Implementation::new("softmax", "plain", "one thread a row, three walks", KERNELS.plain, by_row)
