@@ -32,6 +32,7 @@ WANTED = {
     "fp8-e4m3": "float8_e4m3fn",
     "fp8-e5m2": "float8_e5m2",
     "i8": "int8",
+    "u8": "uint8",
     "i32": "int32",
 }
 
@@ -90,7 +91,9 @@ def rounded_once(job: Job, formula, widen: bool, names=()):
 
 def widened(x):
     """The array in the type to compute in; integers stay."""
-    return x.astype(jnp.promote_types(x.dtype, jnp.float32)) if jnp.issubdtype(x.dtype, jnp.floating) else x
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        return x
+    return x.astype(jnp.float64 if x.dtype == jnp.float64 else jnp.float32)
 
 
 def prepare(job: Job, formula):
