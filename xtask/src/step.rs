@@ -65,11 +65,22 @@ pub(crate) fn watch(
     hint: &str,
     mut look: impl FnMut(&str),
 ) -> Result<(), Failure> {
+    listen(name, command, hint, |line| {
+        println!("{line}");
+        look(line);
+    })
+}
+
+/// Runs a command to its end, and gives each line of its output to `look`.
+pub(crate) fn listen(
+    name: &str,
+    command: &mut Command,
+    hint: &str,
+    mut look: impl FnMut(&str),
+) -> Result<(), Failure> {
     let (mut child, output) = start(command).map_err(|error| not_started(name, command, &error, hint))?;
     for line in BufReader::new(output).split(b'\n').map_while(Result::ok) {
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        look(&line);
+        look(&String::from_utf8_lossy(&line));
     }
     let status = child.wait().map_err(|error| not_started(name, command, &error, hint))?;
     if status.success() {

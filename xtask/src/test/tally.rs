@@ -13,6 +13,15 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// What another has counted as well.
+    pub(super) fn add(&mut self, other: Tally) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+        self.left_out.extend(other.left_out);
+        self.fallen.extend(other.fallen);
+    }
+
     /// `test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`, and
     /// `skipped: no torch` of a test that passes without what it needs.
     pub(super) fn add_cargo(&mut self, line: &str) {
