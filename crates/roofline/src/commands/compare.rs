@@ -30,7 +30,8 @@ fn read(word: &str, store: &Path) -> Result<(String, Vec<Record>), Problem> {
     }
     let store = Store::open_read_only(store)?;
     let run = super::runs::find(&store, word)?;
-    let reading = store.records(&Filter { run: Some(run.id), ..Filter::default() })?;
+    let mut reading = store.records(&Filter { run: Some(run.id), ..Filter::default() })?;
+    super::export::in_order(&mut reading.found);
     reading.damaged.iter().for_each(|damaged| tell(&format!("warning: {damaged}")));
     Ok((run.revision, reading.found))
 }

@@ -99,7 +99,7 @@ fn is_selected(args: &Export, record: &Record) -> bool {
 
 /// Brings rows in the order of their run: case by case as they were planned, probes after the rows of their case. The
 /// store has them as they were finished, and records of before know no place: their cases stay in that order.
-fn in_order(records: &mut [Record]) {
+pub(super) fn in_order(records: &mut [Record]) {
     let mut cases: BTreeMap<String, (u32, usize)> = BTreeMap::new();
     for (index, record) in records.iter().enumerate() {
         let place = record.place.unwrap_or(u32::MAX);
