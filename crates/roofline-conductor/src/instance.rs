@@ -558,11 +558,20 @@ fn hash_on(hash: u64, bytes: &[u8]) -> u64 {
     rest.iter().fold(hash, |hash, byte| step(hash, u64::from(*byte)))
 }
 
-/// Two finite values and NaN in turn; of integers, any that the type has.
+/// Bytes between zero and what the largest of a row becomes: in rows of one element, or of zeros, every code is at one of
+/// those ends, alone or as a half of its byte.
+const MIDDLING: std::ops::RangeInclusive<u8> = 16..=96;
+
+/// Two finite values and NaN in turn; of bytes, one that no row is full of.
 fn draw_poison(dtype: Dtype, launch: usize, draws: &mut Draws) -> f64 {
     let draw = 1.0 + draws.below(1 << 20) as f64 / f64::from(1 << 20);
     match (launch % 3, dtype.format()) {
-        (_, None) if dtype.size() == 1 => draws.below(256) as f64 - 128.0,
+        (_, None) if dtype.size() == 1 => {
+            let count = u64::from(MIDDLING.end() - MIDDLING.start()) + 1;
+            let byte = MIDDLING.start() + draws.below(count) as u8;
+            let byte = if draws.below(2) == 0 { byte } else { byte.wrapping_neg() };
+            if dtype == Dtype::U8 { f64::from(byte) } else { f64::from(byte as i8) }
+        }
         (kind, None) => (draw * 1e6).round() * if kind == 0 { 1.0 } else { -1.0 },
         (0, Some(format)) => format.round(draw * 173.0),
         (1, Some(format)) => format.round(draw * -0.0137),

@@ -81,6 +81,18 @@ fn another_poison_of_a_byte_is_another() {
     }
 }
 
+/// Codes of rows of one element are the largest, those of rows of zeros are zero.
+#[test]
+fn no_row_is_full_of_the_poison_of_a_byte() {
+    let mut draws = Draws::new(9, 4);
+    for launch in 0..10_000 {
+        let poison = super::draw_poison(Dtype::I8, launch, &mut draws);
+        assert!((16.0..=96.0).contains(&poison.abs()), "{poison}");
+        let poison = super::draw_poison(Dtype::U8, launch, &mut draws);
+        assert!((16.0..=96.0).contains(&poison) || (160.0..=240.0).contains(&poison), "{poison}");
+    }
+}
+
 #[test]
 fn sets_have_contents_marks_and_canaries_of_their_own() {
     let case = "add/f32/rows=3,cols=5/cache=cold".parse().unwrap();
