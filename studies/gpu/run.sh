@@ -81,7 +81,7 @@ faults() {
 # Rows that are timed: most of what makes an honest one suspect are clocks. torch/compile takes a minute a case.
 honest() {
     local of_both="--dtype f32,bf16,f16 --device cuda --runner torch --runner jax -i torch/eager,jax/* --budget 300ms --quick"
-    rows honest-rows run add mul silu gelu softmax rms-norm layer-norm sum cross-entropy --axis rows=1024,4096 --axis cols=512,2048 $of_both
+    rows honest-rows run add mul silu gelu softmax rms-norm layer-norm sum cross-entropy --axis rows=256,1024 --axis cols=768,2048 $of_both
     rows honest-products run matmul --axis m=512 --axis n=512,1024 --axis k=512,1024 $of_both
     cat "$out/honest-rows.txt" "$out/honest-products.txt" > "$out/honest.txt"
     judge honest "$out/honest.txt"
@@ -107,7 +107,8 @@ contest() {
         --budget "$budget" --total-budget 8m
 }
 aa() {
-    contest aa '--axis rows=512,1024,2048,3200,4096,6400 --axis cols=512,768,1024,2048' 400ms b c d e f g h i j
+    # Mostly small: what is large is judged for longer than it is measured.
+    contest aa '--axis rows=256,512,768,1024,1600,2048 --axis cols=512,768,1024,2048' 400ms b c d e f g h i j
     judge same "$out/aa.txt" 'b c d e f g h i j'
 }
 one-percent() {

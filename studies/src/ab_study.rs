@@ -176,6 +176,9 @@ pub struct Settings {
     /// End after so long
     #[arg(long, default_value_t = 10)]
     pub minutes: u32,
+    /// Begin with this turn instead of the one after the last of the journal
+    #[arg(long)]
+    pub first: Option<usize>,
 }
 
 /// Runs until the time is over; answers with the page and whether all is as it must be.
@@ -183,7 +186,8 @@ pub fn run(settings: &Settings, command: &str, mut report: impl FnMut(&str)) -> 
     let journal: Journal<Line> = Journal::open("ab-study", &comparing())?;
     let deadline = Instant::now() + Duration::from_secs(60) * settings.minutes;
     let scene = Scene::new()?;
-    for number in journal.lines()?.len().. {
+    let next = journal.lines()?.len();
+    for number in settings.first.unwrap_or(next).. {
         if Instant::now() > deadline {
             break;
         }
