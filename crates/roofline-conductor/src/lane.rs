@@ -55,7 +55,9 @@ pub struct Lane {
     pub speed: Option<Duration>,
     /// How its visits are asked for.
     pub course: Option<Course>,
-    /// How many times as many launches a sample of the hub has in its pairs: more than one beside who is far slower.
+    /// How many times as many launches its own samples have in its pairs, and those of the hub: more than one for a probe
+    /// beside who is far slower.
+    pub own_launches: u32,
     pub hub_launches: u32,
     /// Values of its sets against the hub, and what its visits told besides.
     pub to_hub: Vec<f64>,
@@ -110,6 +112,7 @@ impl Lane {
             missed: BTreeSet::new(),
             speed: None,
             course: None,
+            own_launches: 1,
             hub_launches: 1,
             to_hub: Vec::new(),
             account: Account::default(),

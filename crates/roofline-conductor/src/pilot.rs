@@ -101,7 +101,13 @@ pub fn fly(
     let hub_chills = chills(stage, &mut lanes[hub], instance, hub_speed, &place)?;
     for lane in lanes.iter_mut() {
         let Some(speed) = lane.speed.filter(|_| lane.is_live()) else { continue };
-        let (quicker, slower) = (speed.min(hub_speed), speed.max(hub_speed));
+        // Beside a probe, which is the house's and need not be asked as it is, a row is asked as if it were alone.
+        let is_apart = lane.is_probe()
+            && !hub_is_probe
+            && instance.case.cache == Cache::Warm
+            && device::of(instance.case.device).works_in_process;
+        let own_speed = if is_apart { hub_speed } else { speed };
+        let (quicker, slower) = (own_speed.min(hub_speed), own_speed.max(hub_speed));
         // Of a fresh output only the last of a sample can be seen, so each launch is a sample there.
         let is_fresh = hub_is_fresh || lane.evidence.output == OutputMode::Fresh;
         let mut course = course(stage.options, &instance.case, quicker, slower, timer, named.is_some());
@@ -109,6 +115,9 @@ pub fn fly(
             course = alone(course, slower);
         } else if hub_is_probe {
             (course, lane.hub_launches) = apart(course, speed);
+        }
+        if is_apart {
+            lane.own_launches = batch_for(sample(timer), speed * course.batch);
         }
         if device::of(instance.case.device).queue.is_some() {
             course.batch = device::in_rounds(course.batch, instance.sets());
@@ -247,7 +256,7 @@ fn course(
             (batch_for(queue.sample, quicker).min(most(queue.sample)), 1, queue.warmup)
         }),
         Kind::Tiny | Kind::Short => {
-            let sample = SAMPLE.max(Seconds(timer.0 * 100.0).duration());
+            let sample = sample(timer);
             let batch = batch_for(sample, quicker).min(most(sample));
             let samples = batch_for(VISIT, slower * batch).min(MOST_SAMPLES);
             let warm = if kind == Kind::Tiny { 64 } else { 4 };
@@ -271,6 +280,11 @@ fn course(
         few.max(share(MOST_SETS)).max(usual / 4)
     };
     Course { kind, warmup, samples, batch, block: Seconds(block.as_secs_f64()), timer }
+}
+
+/// How long a sample is at least, whatever reading the clock takes.
+fn sample(timer: Seconds) -> Duration {
+    SAMPLE.max(Seconds(timer.0 * 100.0).duration())
 }
 
 /// The same with a sample for each launch.

@@ -51,7 +51,7 @@ const AGREE: f64 = 0.05;
 /// One pair in so many is of twice the launches, unless these are so long that one tells enough.
 const DOUBLED: u64 = 2;
 /// One in so many of these is of many times the launches, as long as that takes no longer than the longest; and one in
-/// each set.
+/// each of the first sets.
 const MULTIPLIED: u64 = 8;
 const LONGEST_DOUBLED: Duration = Duration::from_millis(20);
 /// One pair in so many comes after empty visits, and before checks of what is remembered or left out.
@@ -61,7 +61,8 @@ const CHECKED: u64 = 8;
 const AUDITED: u64 = 8;
 /// One pair in so many of a row that is timed on new values is such.
 const RENEWED: u64 = 2;
-/// So many of the latter in a set, whatever the lot says: all but the last of content.
+/// So many of the latter in each of the first sets, whatever the lot says: all but the last of content. By then enough is
+/// known, and later sets are for the pairs that tell how fast a row is.
 const FEWEST_CHECKS: u32 = 3;
 /// Launches above this find new values everywhere in every visit: that costs them nothing.
 const LONG: Duration = Duration::from_millis(20);
@@ -380,6 +381,16 @@ impl<'p> Contest<'p> {
         }
     }
 
+    /// Whether a lane is in the first sets since it began.
+    fn is_new(&self, index: usize) -> bool {
+        self.lanes[index].to_hub.len() < FEWEST_SETS
+    }
+
+    /// Checks of what is remembered or left out that a lane has in this set at least.
+    fn fewest_checks(&self, index: usize) -> u32 {
+        if self.is_new(index) { FEWEST_CHECKS } else { 0 }
+    }
+
     /// One visit to a lane and one to the hub, side by side; by lot of twice the launches, and by lot with more
     /// visits before and after it that are nobody's neighbours.
     fn pair(
@@ -413,7 +424,7 @@ impl<'p> Contest<'p> {
         }
         self.now[index].pairs += 1;
         for side in sides {
-            if stage.draws.below(CHECKED) == 0 || self.now[*side].checks < FEWEST_CHECKS {
+            if stage.draws.below(CHECKED) == 0 || self.now[*side].checks < self.fewest_checks(*side) {
                 self.check_more(stage, instance, *side, shape)?;
             }
         }
@@ -445,7 +456,8 @@ impl<'p> Contest<'p> {
         let hub = self.lanes[self.setting.hub].speed;
         let slower = self.lanes[index].speed.max(hub).unwrap_or_default();
         let is_short = slower * shape.multiplied().launches() <= LONGEST_DOUBLED;
-        let is_first = self.now[index].account.many.is_empty() && self.now[index].pairs > 0;
+        let has_none = self.now[index].account.many.is_empty() && self.now[index].pairs > 0;
+        let is_first = has_none && self.is_new(index);
         let is_many = is_short && (is_first || stage.draws.below(MULTIPLIED) == 0);
         if is_many { shape.multiplied() } else { shape.doubled() }
     }
@@ -469,14 +481,15 @@ impl<'p> Contest<'p> {
         is_counted: bool,
     ) -> Result<bool, Stop> {
         let place = self.place();
-        let hub_launches = if index == row { 1 } else { self.lanes[row].hub_launches };
+        let paired = &self.lanes[row];
+        let launches = if index == row { paired.own_launches } else { paired.hub_launches };
         let lane = &mut self.lanes[index];
         let is_audited = !lane.is_probe() && !self.now[index].is_audited;
         if lane.speed.is_some_and(|speed| speed > LONG) {
             memo::renew(stage, instance);
         }
         let case = &self.planned.case;
-        let asked = Shape { batch: shape.batch * hub_launches, ..shape };
+        let asked = Shape { batch: shape.batch * launches, ..shape };
         let seen = lane.attempt(stage, &place, |lane, stage| {
             let pid = stage.session(&lane.seat).map_or(0, |session| session.pid);
             let before = is_audited.then(|| Usage::of(pid));

@@ -1,6 +1,6 @@
 //! Visits beside the pairs: they say nothing of how fast a row is, and much of whether to believe it.
 
-use super::{Contest, FEWEST_CHECKS, LONG};
+use super::{Contest, LONG};
 use crate::device;
 use crate::failure::Stop;
 use crate::instance::Instance;
@@ -43,7 +43,7 @@ impl Contest<'_> {
         index: usize,
         shape: Shape,
     ) -> Result<(), Stop> {
-        let can_double = self.can_double(index);
+        let (can_double, fewest) = (self.can_double(index), self.fewest_checks(index));
         let place = self.place();
         let (lane, found) = (&mut self.lanes[index], &mut self.now[index]);
         found.checks += 1;
@@ -56,8 +56,8 @@ impl Contest<'_> {
         }
         let watched = if shape.timed() > 1 || !can_double { shape } else { shape.doubled() };
         let is_watched = lane.renews
-            || found.checks == FEWEST_CHECKS
-            || found.checks > FEWEST_CHECKS && stage.draws.below(2) == 0;
+            || found.checks == fewest
+            || found.checks > fewest && stage.draws.below(2) == 0;
         if is_watched && watched.timed() > 1 {
             let seen =
                 lane.attempt(stage, &place, |lane, stage| watch::watch(stage, lane, instance, watched))?;
