@@ -55,9 +55,8 @@ impl Contest<'_> {
             return Ok(());
         }
         let watched = if shape.timed() > 1 || !can_double { shape } else { shape.doubled() };
-        let is_watched = lane.renews
-            || found.checks == fewest
-            || found.checks > fewest && stage.draws.below(2) == 0;
+        let is_watched =
+            lane.renews || found.checks == fewest || found.checks > fewest && stage.draws.below(2) == 0;
         if is_watched && watched.timed() > 1 {
             let seen =
                 lane.attempt(stage, &place, |lane, stage| watch::watch(stage, lane, instance, watched))?;
