@@ -23,6 +23,8 @@ pub struct DeviceInfo {
     pub multiprocessors: usize,
     /// The most threads that one of them holds.
     pub threads: usize,
+    /// The most shared memory that a block can ask for.
+    pub shared_bytes: usize,
     pub memory_bytes: usize,
     /// The second level of cache.
     pub cache_bytes: usize,
@@ -59,6 +61,7 @@ fn info(ordinal: usize, driver: Version) -> Result<DeviceInfo> {
         uuid: uuid_text(sys::device_uuid(ordinal)?),
         multiprocessors: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         threads: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?,
+        shared_bytes: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
         memory_bytes: sys::memory_bytes(ordinal)?,
         cache_bytes: number(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?,
         capability: Version {

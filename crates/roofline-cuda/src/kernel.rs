@@ -130,13 +130,13 @@ impl Kernel {
     /// Launches a kernel of somebody else. Number and sizes of the arguments are checked; what it does with addresses
     /// among them is its own affair, and shows in the process that it does it in.
     pub fn run(&self, stream: &Stream, geometry: &Geometry, arguments: &[Argument]) -> Result<()> {
-        if geometry.shared_bytes > 0 {
-            self.function.allow_shared(geometry.shared_bytes)?;
-        }
         self.launch(stream, geometry, arguments)
     }
 
     pub(crate) fn launch(&self, stream: &Stream, geometry: &Geometry, arguments: &[Argument]) -> Result<()> {
+        if geometry.shared_bytes > 0 {
+            self.function.allow_shared(geometry.shared_bytes)?;
+        }
         let _ = self.geometry.set(*geometry);
         self.function.launch(stream.raw(), geometry, arguments)
     }

@@ -4,8 +4,14 @@ use crate::stream::{PARTS_BYTES, PARTS_GROUPS};
 
 /// As `split.cuh` has it.
 const MOST_SPLITS: usize = 64;
-/// What a block's start and end take, in turns of its warps.
-const START: usize = 1;
+/// What a block's start and end take, and what it takes to put parts together, without a share for each of them: in eighths
+/// of a turn of a multiprocessor's warps.
+const START: usize = 6;
+const TOGETHER: usize = 8;
+/// Shared memory that is not for keys on their way.
+const BESIDE: usize = 24 << 10;
+/// Turns that are on their way at a time; more are never waited for.
+const MOST_DEPTH: usize = 6;
 
 /// What a block holds of heads and keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +23,10 @@ pub(super) struct Cut {
     parts: u32,
     /// Keys that a warp takes at a time.
     turn: u32,
-    /// Blocks that find registers beside each other.
+    /// Blocks that find room beside each other.
     resident: u32,
+    /// Turns of a warp whose keys are on their way to shared memory; none where they go to registers.
+    depth: u32,
     /// Every head begins and ends at a multiple of sixteen bytes.
     aligned: bool,
     /// It has as many elements as is compiled for.
@@ -27,8 +35,9 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// For heads of at most 256 elements, so many of which look at the same keys.
-    pub(super) fn new(dim: usize, rows: usize, per_pack: usize, aligned: bool) -> Cut {
+    /// For heads of at most 256 elements, so many of which look at the same keys, on a device with so much shared memory a
+    /// block.
+    pub(super) fn new(dim: usize, rows: usize, per_pack: usize, aligned: bool, shared_bytes: usize) -> Cut {
         let is_f32 = per_pack == 4;
         let part = if is_f32 { 128 } else { 64 };
         let parts = dim.div_ceil(part).max(1);
@@ -37,46 +46,72 @@ impl Cut {
             true => rows.next_power_of_two().clamp(1, if is_long { 4 } else { 8 }),
             false => 8,
         };
-        let is_crowded = if is_f32 { tile == 8 } else { !whole && dim > 64 && !is_long };
-        let resident = if !aligned || is_crowded { 1 } else { 2 };
+        let resident = if !aligned || !is_f32 || tile == 8 { 1 } else { 2 };
         let (warps, turn) = (if is_long { 4 } else { 8 }, if is_f32 { 4 } else { 16 });
-        let [tile, parts] = [tile, parts].map(|number| number as u32);
-        Cut { tile, warps, parts, turn, resident, aligned, whole, is_f32 }
+        // Sixteen keys and values of a sixty-four of a head are 4 KiB.
+        let depth = match is_f32 || !aligned {
+            true => 0,
+            false => (shared_bytes.saturating_sub(BESIDE) / (warps * parts << 12)).clamp(1, MOST_DEPTH),
+        };
+        let [tile, warps, parts, depth] = [tile, warps, parts, depth].map(|number| number as u32);
+        Cut { tile, warps, parts, turn, resident, depth, aligned, whole, is_f32 }
     }
 
-    /// With a mask to read there are registers for one block of the matrix unit.
-    pub(super) fn masked(self, is_masked: bool) -> Cut {
-        Cut { resident: if is_masked && !self.is_f32 { 1 } else { self.resident }, ..self }
+    /// With half as many warps a block, and twice as many blocks beside each other: none begins when another ends.
+    fn halved(self) -> Option<Cut> {
+        (self.depth > 0).then_some(Cut { warps: self.warps / 2, resident: 2 * self.resident, ..self })
     }
 
-    pub(super) fn constants(&self) -> [(&'static str, u32); 6] {
+    pub(super) fn constants(&self) -> [(&'static str, u32); 7] {
         [
             ("TILE", self.tile),
             (if self.is_f32 { "PACKS" } else { "DIMS" }, self.parts),
             ("WARPS", self.warps),
             ("BLOCKS", self.resident),
+            ("DEPTH", self.depth),
             ("ALIGNED", u32::from(self.aligned)),
             ("WHOLE", u32::from(self.whole)),
         ]
     }
 
-    /// Numbers that a block leaves for the one that puts them together.
-    fn left(&self) -> usize {
-        let columns = self.parts as usize * if self.is_f32 { 128 } else { 64 };
-        self.tile as usize * (columns + 2)
+    fn columns(&self) -> usize {
+        self.parts as usize * if self.is_f32 { 128 } else { 64 }
     }
 
-    /// Over how many blocks the keys of each of so many groups are split: the fewest that end as early as any.
-    pub(super) fn splits(&self, groups: usize, keys: usize, multiprocessors: usize) -> usize {
+    /// Numbers that a block leaves for the one that puts them together.
+    fn left(&self) -> usize {
+        let tile = self.tile as usize;
+        tile * self.columns() + (2 * tile).next_multiple_of(4)
+    }
+
+    /// Shared memory of a launch: keys on their way, and later what warps found. In f32 kernels have declared what they need.
+    pub(super) fn shared_bytes(&self) -> usize {
+        let found = self.warps as usize * self.tile as usize * (self.columns() + 4 + 3) * size_of::<f32>();
+        let fetched = self.depth as usize * self.warps as usize * (self.parts as usize) << 12;
+        if self.is_f32 { 0 } else { found.max(fetched) }
+    }
+
+    /// Over how many blocks the keys of each of so many groups are split, and what that takes: the fewest that end as early
+    /// as any.
+    fn splits(&self, groups: usize, keys: usize, multiprocessors: usize) -> (usize, usize) {
         let room = PARTS_BYTES / (self.left() * size_of::<f32>() * groups);
         let turns = keys.div_ceil(self.turn as usize);
         let most = if groups > PARTS_GROUPS { 1 } else { room.min(turns).clamp(1, MOST_SPLITS) };
         let slots = (multiprocessors * self.resident as usize).max(1);
-        let time = |splits: &usize| {
-            let of_warp = turns.div_ceil(*splits).div_ceil(self.warps as usize) + START;
-            (groups * splits).div_ceil(slots) * of_warp
+        let time = |splits: usize| {
+            let of_warp = turns.div_ceil(splits).div_ceil(self.warps as usize);
+            let together = if splits == 1 { 0 } else { TOGETHER + splits / 4 };
+            (groups * splits).div_ceil(slots) * (8 * of_warp + START) + together
         };
-        (1..=most).min_by_key(time).unwrap_or(1)
+        (1..=most).map(|splits| (splits, time(splits))).min_by_key(|(_, time)| *time).unwrap_or((1, 0))
+    }
+
+    /// The cut that ends first, and over how many blocks it splits the keys of each of so many groups.
+    pub(super) fn best(self, groups: usize, keys: usize, multiprocessors: usize) -> (Cut, usize) {
+        let cuts = [Some(self), self.halved()].into_iter().flatten();
+        let timed = cuts.map(|cut| (cut, cut.splits(groups, keys, multiprocessors)));
+        let (cut, (splits, _)) = timed.min_by_key(|(_, (_, time))| *time).unwrap_or((self, (1, 0)));
+        (cut, splits)
     }
 }
 
@@ -94,22 +129,30 @@ mod tests {
             keys in 0usize..1 << 20,
             per_pack in prop_oneof![Just(4usize), Just(8)],
             aligned in any::<bool>(),
+            shared in prop_oneof![Just(99usize << 10), Just(163 << 10), Just(227 << 10)],
         ) {
-            let cut = Cut::new(dim, rows, per_pack, aligned);
-            let splits = cut.splits(groups, keys, 132);
+            let cut = Cut::new(dim, rows, per_pack, aligned, shared);
+            let (cut, splits) = cut.best(groups, keys, 132);
             prop_assert!((1..=MOST_SPLITS).contains(&splits));
             prop_assert!(splits == 1 || groups <= PARTS_GROUPS, "{groups} groups have no counter each");
             prop_assert!(splits == 1 || groups * splits * cut.left() * 4 <= PARTS_BYTES, "{splits} splits");
-            prop_assert!(dim <= cut.parts as usize * if cut.is_f32 { 128 } else { 64 }, "{cut:?}");
+            prop_assert!(dim <= cut.columns(), "{cut:?}");
+            prop_assert!((1..=8).contains(&cut.warps) && cut.turn * cut.warps >= 1, "{cut:?}");
+            prop_assert!(cut.shared_bytes() * cut.resident as usize + (8 << 10) <= shared, "{cut:?}");
         }
     }
 
     #[test]
     fn keys_are_split_where_there_are_few_heads() {
-        let cut = Cut::new(128, 4, 8, true);
-        // Every slot of the device has a block, whose warps have two turns each.
-        assert_eq!(cut.splits(8, 8192, 132), 32);
-        assert_eq!(cut.splits(256, 4096, 132), 1);
-        assert_eq!(cut.splits(8, 1, 132), 1);
+        let best = |groups, keys| {
+            let (cut, splits) = Cut::new(128, 4, 8, true, 227 << 10).best(groups, keys, 132);
+            (cut.warps, cut.depth, splits)
+        };
+        // Nearly every multiprocessor has a block, whose warps have four turns each.
+        assert_eq!(best(8, 8192), (8, 3, 16));
+        assert_eq!(best(8, 65_536), (8, 3, 16));
+        // Two smaller blocks, which all begin at once.
+        assert_eq!(best(256, 4096), (4, 3, 1));
+        assert_eq!(best(8, 1), (8, 3, 1));
     }
 }

@@ -196,12 +196,17 @@ fn form_of(row: &Implementation) -> Compiled {
 fn fast_variants(row: &Implementation, _: u32) -> Vec<Variant> {
     fn of<T: Element>(form: Compiled) -> Vec<Variant> {
         let of = |(dim, rows, aligned)| {
-            let cut = Cut::new(dim, rows, T::PER_PACK, aligned).masked(form.beside == Counts::Mask);
-            Variant::of::<T>(&[cut.constants().as_slice(), &form.constants()].concat())
+            // Where many blocks begin at once they are halves.
+            [1, 256].map(|groups| {
+                let (cut, _) = Cut::new(dim, rows, T::PER_PACK, aligned, 227 << 10).best(groups, 4096, 132);
+                Variant::of::<T>(&[cut.constants().as_slice(), &form.constants()].concat())
+            })
         };
         let shapes =
             [(128, 4, true), (64, 8, true), (256, 8, true), (80, 8, true), (100, 1, false), (255, 8, false)];
-        shapes.map(of).to_vec()
+        let mut variants = shapes.map(of).concat();
+        variants.dedup();
+        variants
     }
     let form = form_of(row);
     if row.source.entry == LANES.entry {
@@ -390,20 +395,22 @@ fn launch<T: Element>(
     let rows = seq * (heads / kv_heads);
     let lies_well = |address: u64| address.is_multiple_of(16);
     let aligned = dim.is_multiple_of(T::PER_PACK) && [&q, &k, &v].into_iter().all(|x| lies_well(x.address()));
-    let cut = Cut::new(dim, rows, T::PER_PACK, aligned).masked(matches!(beside, Beside::Mask(_)));
+    let device = stream.device();
+    let cut = Cut::new(dim, rows, T::PER_PACK, aligned, device.info().shared_bytes);
     let groups = many(&[batch, rows.div_ceil(cut.tile as usize), kv_heads])?;
     let keys = match form.window {
         _ if pages.is_some() => sequences * kv / batch,
         Some(window) => window.saturating_add(seq).min(kv),
         None => kv,
     };
-    let splits = cut.splits(groups, keys, stream.device().info().multiprocessors);
+    let (cut, splits) = cut.best(groups, keys, device.info().multiprocessors);
     arguments.push(Argument::Address(if splits > 1 { stream.parts()? } else { y.address() }));
     arguments.extend(sizes.into_iter().chain([splits]).map(|size| Argument::I64(size as i64)));
     arguments.extend(rest);
     let source = if T::PER_PACK == 4 { &LANES } else { &MATRIX };
-    let kernel =
-        stream.device().kernel(source, &Variant::of::<T>(&[&cut.constants(), own.as_slice()].concat()))?;
+    let kernel = device.kernel(source, &Variant::of::<T>(&[&cut.constants(), own.as_slice()].concat()))?;
     let grid = blocks("blocks of all keys", many(&[groups, splits])?)?;
-    kernel.launch(stream, &Geometry::line(grid, 32 * cut.warps), &arguments)
+    let geometry =
+        Geometry { shared_bytes: cut.shared_bytes() as u32, ..Geometry::line(grid, 32 * cut.warps) };
+    kernel.launch(stream, &geometry, &arguments)
 }

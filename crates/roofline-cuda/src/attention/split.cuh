@@ -16,8 +16,10 @@
 #define PITCH (COLUMNS + 4)
 #define COUNTERS 1024
 #define MOST_SPLITS 64
-// What a block leaves: two numbers a query, then its columns.
-#define PART (TILE * (COLUMNS + 2))
+// What a block leaves: the columns of its queries, then two numbers of each; a whole number of packs.
+#define PART (TILE * COLUMNS + (2 * TILE + 3) / 4 * 4)
+// Parts that a thread has in flight while it puts them together.
+#define AT_ONCE 16
 
 // What a block is to do.
 struct Job {
@@ -101,6 +103,81 @@ struct Found {
     float mean[WARPS][TILE][PITCH];
 };
 
+// Four numbers that another block left.
+__device__ __forceinline__ Pack load_left(const float *from) {
+    Pack held;
+    asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(held.word[0]), "=r"(held.word[1]), "=r"(held.word[2]), "=r"(held.word[3])
+                 : "l"(from));
+    return held;
+}
+
+// The end of a group: what all its blocks left, by the last of them. What the first columns of a thread are put together from
+// is under way while it is found out what each part weighs.
+template <typename DimOf>
+__device__ __forceinline__ void put_splits_together(const float *all, const Sizes &size, const Job &job, const Beside &beside,
+                                                    Word *y, DimOf dim_of) {
+    __shared__ float weight[MOST_SPLITS][TILE], sums[TILE], most[TILE];
+    int fours = job.rows * (COLUMNS / 4);
+    Pack held[AT_ONCE];
+    auto load = [&](int four, int begin) {
+#pragma unroll
+        for (int s = 0; s < AT_ONCE; s++) {
+            held[s] = Pack{};
+            if (four < fours && begin + s < job.splits) held[s] = load_left(all + (begin + s) * PART + 4 * four);
+        }
+    };
+    load(threadIdx.x, 0);
+    // A warp a query, and for each lane a part or two.
+    const float minus_infinity = __uint_as_float(0xff800000u);
+    int lane = threadIdx.x % 32;
+    for (int row = threadIdx.x / 32; row < job.rows; row += WARPS) {
+        const volatile float *two = all + TILE * COLUMNS + row;
+        float own[MOST_SPLITS / 32], count[MOST_SPLITS / 32], largest = minus_infinity, sum = 0.0f;
+#pragma unroll
+        for (int i = 0; i < MOST_SPLITS / 32; i++) {
+            int split = lane + 32 * i;
+            own[i] = split < job.splits ? two[split * PART] : minus_infinity;
+            count[i] = split < job.splits ? two[split * PART + TILE] : 0.0f;
+            largest = fmaxf(largest, own[i]);
+        }
+#pragma unroll
+        for (int step = 16; step > 0; step /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, step));
+#pragma unroll
+        for (int i = 0; i < MOST_SPLITS / 32; i++) {
+            float share = exp_of(own[i] - base_of(largest));
+            weight[lane + 32 * i][row] = share;
+            sum += count[i] * share;
+        }
+#pragma unroll
+        for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        if (lane == 0) {
+            sums[row] = sum;
+            most[row] = largest;
+        }
+    }
+    __syncthreads();
+    for (int four = threadIdx.x; four < fours; four += THREADS) {
+        int row = 4 * four / COLUMNS;
+        float mean[4] = {};
+        for (int begin = 0; begin < job.splits; begin += AT_ONCE) {
+            if (four >= THREADS || begin > 0) load(four, begin);
+#pragma unroll
+            for (int s = 0; s < AT_ONCE; s++) {
+                float share = begin + s < job.splits ? weight[begin + s][row] : 0.0f;
+#pragma unroll
+                for (int i = 0; i < 4; i++) mean[i] = __fmaf_rn(__uint_as_float(held[s].word[i]), share, mean[i]);
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            int d = dim_of(4 * four % COLUMNS + i);
+            float result = mean_of(mean[i], sums[row], most[row], beside, head_of(job, row), ONE);
+            if (d < size.dim) y[row_at(size, job, row) + d] = from_float(result);
+        }
+    }
+}
+
 // The end of a kernel: what the warps found is put together, and what blocks found.
 template <typename DimOf>
 __device__ __forceinline__ void put_together(const Found &found, float (&weight)[WARPS][TILE], const Sizes &size,
@@ -123,10 +200,10 @@ __device__ __forceinline__ void put_together(const Found &found, float (&weight)
             if (d < size.dim) y[row_at(size, job, row) + d] = from_float(result);
             continue;
         }
-        own[2 * TILE + i] = mean;
+        own[i] = mean;
         if (column == 0) {
-            own[row] = largest;
-            own[TILE + row] = sum;
+            own[TILE * COLUMNS + row] = largest;
+            own[TILE * COLUMNS + TILE + row] = sum;
         }
     }
     if (job.splits == 1) return;
@@ -139,26 +216,5 @@ __device__ __forceinline__ void put_together(const Found &found, float (&weight)
     __syncthreads();
     if (!last) return;
     __threadfence();
-    __shared__ float most[MOST_SPLITS][TILE], sums[MOST_SPLITS][TILE], of_split[MOST_SPLITS][TILE];
-    const volatile float *all = own - job.split * PART;
-    for (int i = threadIdx.x; i < job.splits * TILE; i += THREADS) {
-        // Rows that are none have left nothing.
-        bool is_row = i % TILE < job.rows;
-        most[i / TILE][i % TILE] = is_row ? all[i / TILE * PART + i % TILE] : 0.0f;
-        sums[i / TILE][i % TILE] = is_row ? all[i / TILE * PART + TILE + i % TILE] : 0.0f;
-    }
-    __syncthreads();
-    weigh(most, of_split, job.splits);
-    for (int i = threadIdx.x; i < job.rows * COLUMNS; i += THREADS) {
-        int row = i / COLUMNS, d = dim_of(i % COLUMNS);
-        float mean = 0.0f, sum = 0.0f, largest = most[0][row];
-#pragma unroll 8
-        for (int split = 0; split < job.splits; split++) {
-            mean += all[split * PART + 2 * TILE + i] * of_split[split][row];
-            sum += sums[split][row] * of_split[split][row];
-            largest = fmaxf(largest, most[split][row]);
-        }
-        float result = mean_of(mean, sum, largest, beside, head_of(job, row), ONE);
-        if (d < size.dim) y[row_at(size, job, row) + d] = from_float(result);
-    }
+    put_splits_together(own - job.split * PART, size, job, beside, y, dim_of);
 }

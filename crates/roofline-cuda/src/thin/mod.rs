@@ -19,6 +19,7 @@ pub use coded::{LADDER as CODED, Weights, matmul_coded};
 
 const PLAIN: Source = Source { file: "thin/plain.cu", text: include_str!("plain.cu"), entry: "thin_plain" };
 const THIN: Source = Source { file: "thin/thin.cu", text: include_str!("thin.cu"), entry: "thin_product" };
+const RING: Source = Source { file: "thin/ring.cu", text: include_str!("ring.cu"), entry: "thin_ring" };
 
 const PLAIN_THREADS: u32 = 128;
 /// Rows of A that the fast rung takes.
@@ -124,15 +125,20 @@ fn plain_variants(row: &Implementation, _: u32) -> Vec<Variant> {
 fn thin_variants(row: &Implementation, _: u32) -> Vec<Variant> {
     let shapes = [(1, 4096), (3, 4096), (8, 4096), (8, 14_336), (5, 40)];
     let cuts = |kind: Kind| {
-        [true, false].into_iter().flat_map(move |aligned| {
-            let of = move |(m, n)| Cut::new(Product { m, n, k: 4096 }, kind.per_pack(), aligned, 132);
-            shapes.map(of).map(move |cut| kind.variant(&cut.constants()))
-        })
+        let of = move |aligned| {
+            shapes.map(move |(m, n)| Product { m, n, k: 4096 }).map(|shape| match aligned {
+                true => Ring::new(shape, kind.per_pack(), 132, 227 << 10).constants(),
+                false => Cut::new(shape, kind.per_pack(), 132).constants(),
+            })
+        };
+        let mut all = [true, false].map(|aligned| of(aligned).map(|cut| kind.variant(&cut))).concat();
+        all.dedup();
+        all
     };
     Kind::all(row.operation).into_iter().flat_map(cuts).collect()
 }
 
-/// How threads share a product.
+/// How threads share a product whose rows lie anywhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cut {
     /// Rows of A that are computed: all that the matrix unit has, in f32 a power of two.
@@ -141,15 +147,19 @@ struct Cut {
     tiles: u32,
     /// Warps of a block, which have parts of k.
     warps: u32,
-    /// Packs of each row that a lane has in flight.
+    /// Packs of each row that a lane has in flight; one that lies across two others takes the registers of both.
     unroll: u32,
-    aligned: bool,
     /// Sums take few registers.
     is_light: bool,
 }
 
+/// Rows of A that kernels compute.
+fn rows_of(m: usize, per_pack: usize) -> usize {
+    if per_pack == 4 { m.clamp(1, MOST_ROWS).next_power_of_two() } else { MOST_ROWS }
+}
+
 impl Cut {
-    fn new(shape: Product, per_pack: usize, aligned: bool, multiprocessors: usize) -> Cut {
+    fn new(shape: Product, per_pack: usize, multiprocessors: usize) -> Cut {
         let eights = shape.n.div_ceil(8);
         let wanted = match shape.m {
             ..=2 => 1,
@@ -161,11 +171,9 @@ impl Cut {
         // Every multiprocessor has a block before any has few.
         let fits = |tiles: &usize| *tiles == 1 || eights.div_ceil(*tiles) >= multiprocessors;
         let tiles = [wanted, 2, 1].into_iter().filter(|tiles| *tiles <= wanted).find(fits).unwrap_or(1);
-        let rows = if per_pack == 4 { shape.m.clamp(1, MOST_ROWS).next_power_of_two() } else { MOST_ROWS };
+        let rows = rows_of(shape.m, per_pack);
         let is_light = per_pack > 4 || rows <= 2;
-        let unroll = if tiles == 4 || !is_light { 2 } else { 4 };
-        // A pack that lies across two others takes the registers of both.
-        let unroll = if aligned { unroll } else { unroll / 2 };
+        let unroll = if tiles == 4 || !is_light { 1 } else { 2 };
         let turns = shape.k.div_ceil(4 * per_pack * unroll);
         let warps = match eights.div_ceil(tiles) {
             few if few < multiprocessors && turns >= 16 => 16,
@@ -173,18 +181,17 @@ impl Cut {
             _ => 4,
         };
         let [rows, tiles, warps, unroll] = [rows, tiles, warps, unroll].map(|number| number as u32);
-        Cut { rows, tiles, warps, unroll, aligned, is_light }
+        Cut { rows, tiles, warps, unroll, is_light }
     }
 
-    fn constants(&self) -> [(&'static str, u32); 6] {
+    fn constants(&self) -> Vec<(&'static str, u32)> {
         // So many warps find registers beside each other.
         let resident = if self.tiles == 1 && self.is_light { 32 } else { 16 };
-        [
+        vec![
             ("ROWS", self.rows),
             ("TILES", self.tiles),
             ("WARPS", self.warps),
             ("UNROLL", self.unroll),
-            ("ALIGNED", u32::from(self.aligned)),
             ("BLOCKS", (resident / self.warps).max(1)),
         ]
     }
@@ -192,6 +199,72 @@ impl Cut {
     fn geometry(&self, n: usize) -> Result<Geometry> {
         let grid = blocks("columns of C", n.div_ceil(8 * self.tiles as usize))?;
         Ok(Geometry::line(grid, 32 * self.warps))
+    }
+}
+
+/// How threads share a product whose rows begin at multiples of sixteen bytes: B is on its way to shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ring {
+    rows: u32,
+    tiles: u32,
+    warps: u32,
+    unroll: u32,
+    /// Stages in flight, of tiles times unroll packs a lane.
+    depth: u32,
+    /// Blocks of the launch.
+    grid: u32,
+}
+
+/// Warps of a multiprocessor that fetch.
+const RING_WARPS: usize = 16;
+/// Shared memory that is for what warps found, and to spare.
+const BESIDE: usize = 40 << 10;
+
+impl Ring {
+    fn new(shape: Product, per_pack: usize, multiprocessors: usize, shared_bytes: usize) -> Ring {
+        let rows = rows_of(shape.m, per_pack);
+        let is_heavy = per_pack == 4 && rows > 2;
+        let tiles: &[usize] = if is_heavy { &[1, 2, 4] } else { &[1, 2] };
+        // What is fetched of A for each eight rows of B, in tenths of what is fetched of these.
+        let of_a = if per_pack == 4 { 2 * rows } else { 2 };
+        // All blocks end together: the most that one of them computes is least.
+        let time = |tiles: &usize| {
+            let rounds = shape.n.div_ceil(8 * tiles).div_ceil(multiprocessors.max(1));
+            rounds * (10 * tiles + of_a)
+        };
+        let tiles = tiles.iter().copied().min_by_key(time).unwrap_or(1);
+        let unroll = if tiles == 1 { 4 } else { 2 };
+        let warps = match shape.k.div_ceil(4 * per_pack * unroll) {
+            ..=4 => 4,
+            5..=8 => 8,
+            _ => RING_WARPS,
+        };
+        let stage = 16 * 32 * RING_WARPS * tiles * unroll;
+        // Rows of A in f32 want room in the near cache, which is what is left.
+        let most = if is_heavy { 2 } else { 4 };
+        let depth = (shared_bytes.saturating_sub(BESIDE) / stage).clamp(1, most);
+        let blocks = multiprocessors.max(1) * (RING_WARPS / warps);
+        let grid = shape.n.div_ceil(8 * tiles).clamp(1, blocks);
+        let [rows, tiles, warps, unroll, depth, grid] =
+            [rows, tiles, warps, unroll, depth, grid].map(|number| number as u32);
+        Ring { rows, tiles, warps, unroll, depth, grid }
+    }
+
+    fn constants(&self) -> Vec<(&'static str, u32)> {
+        vec![
+            ("ROWS", self.rows),
+            ("TILES", self.tiles),
+            ("WARPS", self.warps),
+            ("UNROLL", self.unroll),
+            ("DEPTH", self.depth),
+            ("BLOCKS", RING_WARPS as u32 / self.warps),
+        ]
+    }
+
+    fn geometry(&self) -> Geometry {
+        let threads = 32 * self.warps;
+        let shared_bytes = 16 * threads * self.depth * self.tiles * self.unroll;
+        Geometry { shared_bytes, ..Geometry::line(self.grid, threads) }
     }
 }
 
@@ -319,8 +392,15 @@ fn launch<I: Plain, O: Plain>(
     let per_pack = kind.per_pack();
     let lies_well = |address: u64| address.is_multiple_of(16);
     let aligned = k.is_multiple_of(per_pack) && lies_well(a.address()) && lies_well(b.address());
-    let cut = Cut::new(shape, per_pack, aligned, stream.device().info().multiprocessors);
-    let kernel = stream.device().kernel(&THIN, &kind.variant(&cut.constants()))?;
+    let device = stream.device();
+    let (multiprocessors, shared_bytes) = (device.info().multiprocessors, device.info().shared_bytes);
+    if aligned {
+        let ring = Ring::new(shape, per_pack, multiprocessors, shared_bytes);
+        let kernel = device.kernel(&RING, &kind.variant(&ring.constants()))?;
+        return kernel.launch(stream, &ring.geometry(), &arguments);
+    }
+    let cut = Cut::new(shape, per_pack, multiprocessors);
+    let kernel = device.kernel(&THIN, &kind.variant(&cut.constants()))?;
     kernel.launch(stream, &cut.geometry(n)?, &arguments)
 }
 
@@ -336,9 +416,9 @@ mod tests {
             n in 1usize..1 << 20,
             k in 0usize..1 << 24,
             per_pack in prop_oneof![Just(4usize), Just(8), Just(16)],
-            aligned in any::<bool>(),
+            shared in prop_oneof![Just(99usize << 10), Just(163 << 10), Just(227 << 10)],
         ) {
-            let cut = Cut::new(Product { m, n, k }, per_pack, aligned, 132);
+            let cut = Cut::new(Product { m, n, k }, per_pack, 132);
             prop_assert!((m..=8).contains(&(cut.rows as usize)) && cut.unroll >= 1, "{cut:?}");
             let geometry = cut.geometry(n).unwrap();
             let columns = 8 * cut.tiles as usize;
@@ -347,6 +427,27 @@ mod tests {
             prop_assert!(geometry.block[0] <= 512, "{cut:?}");
             // What warps leave for each other fits beside nothing else into 48 KiB.
             prop_assert!(cut.warps * cut.tiles * 64 * 4 <= 48 << 10, "{cut:?}");
+
+            let ring = Ring::new(Product { m, n, k }, per_pack, 132, shared);
+            prop_assert!((m..=8).contains(&(ring.rows as usize)), "{ring:?}");
+            let beside = RING_WARPS as u32 / ring.warps;
+            prop_assert!((1..=132 * beside).contains(&ring.grid), "{ring:?}");
+            let found = 2 * ring.warps * ring.tiles * 64 * 4;
+            prop_assert!(found <= 48 << 10, "{ring:?}");
+            let all = beside * (ring.geometry().shared_bytes + found);
+            prop_assert!(all as usize <= shared || ring.depth == 1, "{ring:?} takes {all}");
+            prop_assert!((ring.geometry().shared_bytes + found) as usize <= shared, "{ring:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_end_together() {
+        // The most that a block computes, beside what each has at best.
+        for (m, n, k) in [(1, 4096, 4096), (1, 14_336, 4096), (1, 4096, 14_336), (8, 14_336, 4096)] {
+            let ring = Ring::new(Product { m, n, k }, 8, 132, 227 << 10);
+            let columns = 8 * ring.tiles as usize;
+            let most = n.div_ceil(columns).div_ceil(ring.grid as usize) * columns;
+            assert!(most * 132 * 94 / 100 <= n, "{ring:?}: {most} columns of {n}");
         }
     }
 }

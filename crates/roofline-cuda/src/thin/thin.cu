@@ -1,57 +1,11 @@
 // C = A Bᵀ for at most eight rows of A: every byte of B is read once, by as many threads as the device holds.
 //
 // Grid: n / (8 TILES), WARPS warps a block. The lanes of a warp are eight rows of B times four packs of sixteen bytes along
-// k, and each holds TILES times UNROLL of them in flight; the matrix unit multiplies them with A, or in f32, where ROWS rows
-// of A are taken, each lane by itself. The warps of a block have parts of k in turns, and add up in their order.
+// k, and each holds TILES times UNROLL of them in flight, each shifted out of two, for rows lie anywhere; the matrix unit
+// multiplies them with A, or in f32, where ROWS rows of A are taken, each lane by itself. The warps of a block have parts of k
+// in turns, and add up in their order.
+#define ALIGNED 0
 #include "thin.cuh"
-
-#define STEP (4 * PER_PACK)
-#define CHUNK (UNROLL * STEP)
-#define COLUMNS (8 * TILES)
-
-// What a warp's lanes add up, for each eight rows of B: in f32 of the lane's row of B with each of A, at the lane's places.
-#if defined(ELEMENT_F32)
-#define SUMS ROWS
-#else
-#define SUMS 2
-#endif
-
-// Elements `at` and up of a row of `k`, with zeros behind it. `inner`: whether there is a pack of it before and behind.
-__device__ __forceinline__ Pack load_part(const Word *row, int at, int k, bool inner) {
-#if ALIGNED
-    return at < k ? load_pack(row + at) : Pack{};
-#else
-    if (inner) return load_across(row + at);
-    Pack held = {};
-#pragma unroll
-    for (int i = 0; i < PER_PACK; i++) {
-        if (at + i < k) put_word(held, i, row[at + i]);
-    }
-    return held;
-#endif
-}
-
-// Rows beyond the last are the last one once more: what comes of them goes nowhere.
-__device__ __forceinline__ const Word *row_of(const Word *tensor, i64 row, i64 rows, i64 k) {
-    return tensor + (row < rows ? row : rows - 1) * k;
-}
-
-#if defined(ELEMENT_F32)
-__device__ __forceinline__ void take(Sum (&sum)[TILES][SUMS], const Word *a, int m, const Pack (&held)[TILES], int at, int k,
-                                     bool inner) {
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        float x[PER_PACK], w[PER_PACK];
-        unpack(load_part(row_of(a, r, m, k), at, k, inner), x);
-#pragma unroll
-        for (int j = 0; j < TILES; j++) {
-            unpack(held[j], w);
-#pragma unroll
-            for (int i = 0; i < PER_PACK; i++) sum[j][r] = __fmaf_rn(x[i], w[i], sum[j][r]);
-        }
-    }
-}
-#endif
 
 extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     thin_product(const Word *__restrict__ a, const Word *__restrict__ b, const float *row_scales,
@@ -69,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
     for (int begin = warp * CHUNK; begin < k; begin += WARPS * CHUNK) {
         int own = begin + lane * PER_PACK;
         // At the ends of a row few are in flight, and the instructions for odd elements are there once.
-        bool inner = ALIGNED || (begin >= PER_PACK && begin + CHUNK + PER_PACK <= k);
+        bool inner = begin >= PER_PACK && begin + CHUNK + PER_PACK <= k;
         if (!inner) {
 #pragma unroll 1
             for (int at = own; at < own + CHUNK; at += STEP) {
@@ -106,27 +60,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, BLOCKS)
         }
 #endif
     }
-#pragma unroll
-    for (int j = 0; j < TILES; j++) {
-#pragma unroll
-        for (int i = 0; i < SUMS; i++) {
-#if defined(ELEMENT_F32)
-            float value = sum[j][i];
-            value += __shfl_xor_sync(0xffffffffu, value, 1);
-            value += __shfl_xor_sync(0xffffffffu, value, 2);
-            if (lane == 0) found[warp][j][i][group] = value;
-#else
-            found[warp][j][group][2 * lane + i] = sum[j][i];
-#endif
-        }
-    }
+    leave(sum, found[warp]);
     __syncthreads();
-    for (int i = threadIdx.x; i < (int)m * COLUMNS; i += 32 * WARPS) {
-        int of_row = i / COLUMNS, of_column = i % COLUMNS;
-        if (first + of_column >= n) continue;
-        Sum all = 0;
-#pragma unroll
-        for (int w = 0; w < WARPS; w++) all += found[w][of_column / 8][of_row][of_column % 8];
-        c[of_row * n + first + of_column] = result_of(all, Scales{row_scales, column_scales}, of_row, first + of_column);
-    }
+    put_together(found, c, m, n, first, Scales{row_scales, column_scales});
 }
