@@ -51,7 +51,7 @@ impl Cut {
         // Sixteen keys and values of a sixty-four of a head are 4 KiB.
         let depth = match is_f32 || !aligned {
             true => 0,
-            false => (shared_bytes.saturating_sub(BESIDE) / (warps * parts << 12)).clamp(1, MOST_DEPTH),
+            false => (shared_bytes.saturating_sub(BESIDE) / ((warps * parts) << 12)).clamp(1, MOST_DEPTH),
         };
         let [tile, warps, parts, depth] = [tile, warps, parts, depth].map(|number| number as u32);
         Cut { tile, warps, parts, turn, resident, depth, aligned, whole, is_f32 }
@@ -87,7 +87,7 @@ impl Cut {
     /// Shared memory of a launch: keys on their way, and later what warps found. In f32 kernels have declared what they need.
     pub(super) fn shared_bytes(&self) -> usize {
         let found = self.warps as usize * self.tile as usize * (self.columns() + 4 + 3) * size_of::<f32>();
-        let fetched = self.depth as usize * self.warps as usize * (self.parts as usize) << 12;
+        let fetched = ((self.depth * self.warps * self.parts) as usize) << 12;
         if self.is_f32 { 0 } else { found.max(fetched) }
     }
 

@@ -19,7 +19,6 @@ pub use coded::{LADDER as CODED, Weights, matmul_coded};
 
 const PLAIN: Source = Source { file: "thin/plain.cu", text: include_str!("plain.cu"), entry: "thin_plain" };
 const THIN: Source = Source { file: "thin/thin.cu", text: include_str!("thin.cu"), entry: "thin_product" };
-const RING: Source = Source { file: "thin/ring.cu", text: include_str!("ring.cu"), entry: "thin_ring" };
 
 const PLAIN_THREADS: u32 = 128;
 /// Rows of A that the fast rung takes.
@@ -188,6 +187,7 @@ impl Cut {
         // So many warps find registers beside each other.
         let resident = if self.tiles == 1 && self.is_light { 32 } else { 16 };
         vec![
+            ("ALIGNED", 0),
             ("ROWS", self.rows),
             ("TILES", self.tiles),
             ("WARPS", self.warps),
@@ -252,6 +252,7 @@ impl Ring {
 
     fn constants(&self) -> Vec<(&'static str, u32)> {
         vec![
+            ("ALIGNED", 1),
             ("ROWS", self.rows),
             ("TILES", self.tiles),
             ("WARPS", self.warps),
@@ -396,7 +397,7 @@ fn launch<I: Plain, O: Plain>(
     let (multiprocessors, shared_bytes) = (device.info().multiprocessors, device.info().shared_bytes);
     if aligned {
         let ring = Ring::new(shape, per_pack, multiprocessors, shared_bytes);
-        let kernel = device.kernel(&RING, &kind.variant(&ring.constants()))?;
+        let kernel = device.kernel(&THIN, &kind.variant(&ring.constants()))?;
         return kernel.launch(stream, &ring.geometry(), &arguments);
     }
     let cut = Cut::new(shape, per_pack, multiprocessors);

@@ -82,7 +82,7 @@ __device__ __forceinline__ void take(Sum (&sum)[TILES][SUMS], const Word *a, int
             for (int i = 0; i < PER_PACK; i++) sum[j][r] = __fmaf_rn(x[i], w[i], sum[j][r]);
         }
         // Half of A is fetched ahead and no more: there are no registers for it.
-        if (TILES == 4 && r % 4 == 3) __syncwarp();
+        if (ALIGNED && ROWS == 8 && r % 4 == 3) __syncwarp();
     }
 }
 #endif
