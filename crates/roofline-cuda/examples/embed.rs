@@ -85,6 +85,7 @@ unsafe fn launch<T: Element>(job: &Job, operation: &str) -> Result<()> {
             cluster: job.cluster,
             aligned,
             blocks: job.blocks,
+            walk: None,
         }),
         best => best,
     };

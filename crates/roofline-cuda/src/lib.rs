@@ -67,7 +67,7 @@ pub use error::{CudaError, NoCuda, Result, Version};
 pub use half::{bf16, f16};
 pub use kernel::{Argument, Geometry, Kernel, Resources};
 pub use pool::{Pool, PoolUse};
-pub use rows::{RowPlan, RowRung, Weight};
+pub use rows::{RowPlan, RowRung, Walk, Weight};
 pub use shape::{Product, Rows};
 pub use shared::{Access, SharedMemory};
 pub use slice::{DeviceSlice, DeviceSliceMut, DeviceVec};

@@ -4,8 +4,17 @@
 // blocks hold `PACKS` packs each, neighbours beside neighbours; a block has `ROWS` rows. With
 // `ALIGNED` every row begins and ends at such a multiple. Otherwise the first and the last pack are
 // taken element by element: the packs between stay whole, wherever the row begins.
+//
+// With DEPTH a block walks: it has every so many-th row, and while it works on one the next DEPTH are on their way to shared
+// memory, each thread's packs to places of its own. What all rows share is kept there as well, as the block's rows want it: the
+// launcher sees to it that they all begin as far beyond a multiple of sixteen bytes.
 #pragma once
+#include "async.cuh"
 #include "element.cuh"
+
+#ifndef DEPTH
+#define DEPTH 0
+#endif
 
 #define WARPS ((THREADS + 31) / 32)
 // Blocks that find registers beside each other on a multiprocessor, at least.
@@ -85,16 +94,8 @@ __device__ __forceinline__ bool is_inside(const Row &row, int at) {
     return (u32)at < (u32)row.cols;
 }
 
-// Elements outside the row are `neutral`, so that no later step need look. All loads are under way
-// before the first is looked at.
-__device__ __forceinline__ void load_row(const Row &row, const Word *x, Word neutral, Pack (&held)[PACKS]) {
-    const Word *from = x + row.before;
-#pragma unroll
-    for (int p = 0; p < PACKS; p++) {
-#pragma unroll
-        for (int i = 0; i < PER_PACK; i++) put_word(held[p], i, neutral);
-        if (row.live && is_fetched(row, begin_of(row, p))) held[p] = load_pack(place_of(from, row, p));
-    }
+// Elements outside the row are `neutral`, in packs that were read as one; of others those inside are read.
+__device__ __forceinline__ void trim_row(const Row &row, const Word *from, Word neutral, Pack (&held)[PACKS]) {
 #if !ALIGNED
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
@@ -109,6 +110,19 @@ __device__ __forceinline__ void load_row(const Row &row, const Word *x, Word neu
         }
     }
 #endif
+}
+
+// Elements outside the row are `neutral`, so that no later step need look. All loads are under way
+// before the first is looked at.
+__device__ __forceinline__ void load_row(const Row &row, const Word *x, Word neutral, Pack (&held)[PACKS]) {
+    const Word *from = x + row.before;
+#pragma unroll
+    for (int p = 0; p < PACKS; p++) {
+#pragma unroll
+        for (int i = 0; i < PER_PACK; i++) put_word(held[p], i, neutral);
+        if (row.live && is_fetched(row, begin_of(row, p))) held[p] = load_pack(place_of(from, row, p));
+    }
+    trim_row(row, from, neutral, held);
 }
 
 // Pack `p` of a row that all rows share, such as weights.
@@ -261,4 +275,80 @@ __device__ __forceinline__ float deviations(const Row &row, int p, const Pack &h
         }
     }
     return squares;
+}
+
+#if DEPTH > 0
+extern __shared__ Pack room[];
+
+// This thread's packs of a stage; behind the last one they are those of what all rows share.
+__device__ __forceinline__ Pack *stage_at(int stage) {
+    return room + stage * (PACKS * THREADS) + threadIdx.x;
+}
+
+__device__ __forceinline__ void fetch_row(const Row &row, const Word *x, int stage) {
+#pragma unroll
+    for (int p = 0; p < PACKS; p++) {
+        if (row.live && is_fetched(row, begin_of(row, p))) fetch(stage_at(stage) + p * THREADS, place_of(x + row.before, row, p));
+    }
+    end_stage();
+}
+
+__device__ __forceinline__ void take_row(const Row &row, const Word *x, Word neutral, int stage, Pack (&held)[PACKS]) {
+#pragma unroll
+    for (int p = 0; p < PACKS; p++) {
+#pragma unroll
+        for (int i = 0; i < PER_PACK; i++) put_word(held[p], i, neutral);
+        if (row.live && is_fetched(row, begin_of(row, p))) held[p] = stage_at(stage)[p * THREADS];
+    }
+    trim_row(row, x + row.before, neutral, held);
+}
+#endif
+
+// Rows that all rows share, such as weights.
+template <int COUNT>
+struct Shared {
+    const Word *row[COUNT];
+};
+
+// Pack `p` of one of them, by its number.
+template <int COUNT>
+__device__ __forceinline__ Pack load_shared(const Row &row, const Shared<COUNT> &shared, int which, int p) {
+#if DEPTH > 0
+    return stage_at(DEPTH + which)[p * THREADS];
+#else
+    return load_weights(row, shared.row[which], p);
+#endif
+}
+
+// `each` for this block's row, or with DEPTH for all of its rows, with their packs; `neutral` as of `load_row`. KEPT of the
+// shared rows are asked for.
+template <int KEPT, int COUNT, typename Each>
+__device__ __forceinline__ void each_row(const Word *x, Word neutral, i64 rows, i64 cols, const Shared<COUNT> &shared,
+                                         Each each) {
+    Pack held[PACKS];
+#if DEPTH > 0
+    i64 index = blockIdx.x;
+#pragma unroll
+    for (int stage = 0; stage < DEPTH; stage++) fetch_row(row_at(x, index + stage * (i64)gridDim.x, rows, cols), x, stage);
+    Row first = row_at(x, index, rows, cols);
+#pragma unroll
+    for (int which = 0; which < KEPT; which++) {
+#pragma unroll
+        for (int p = 0; p < PACKS; p++) stage_at(DEPTH + which)[p * THREADS] = load_weights(first, shared.row[which], p);
+    }
+    for (int stage = 0; index < rows; index += gridDim.x, stage = stage == DEPTH - 1 ? 0 : stage + 1) {
+        Row row = row_at(x, index, rows, cols);
+        wait_for_stages<DEPTH - 1>();
+        take_row(row, x, neutral, stage, held);
+        fetch_row(row_at(x, index + DEPTH * (i64)gridDim.x, rows, cols), x, stage);
+        each(row, held);
+        // What warps exchanged is read before the next row's is written.
+        if (APART) __syncthreads();
+    }
+#else
+    Row row = this_row(x, rows, cols);
+    load_row(row, x, neutral, held);
+    each(row, held);
+    leave();
+#endif
 }

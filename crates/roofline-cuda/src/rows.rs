@@ -3,6 +3,9 @@
 //! A row of few packs is given to part of a warp, one of some thousands to a block, one of more to a
 //! cluster of blocks, so that it is read once and stays in registers. What no cluster can hold goes
 //! to a kernel that walks the row more than once.
+//!
+//! Of rows that take most of a multiprocessor one would be read while none is written: their blocks walk from row to row, and
+//! the next one is on its way. So do those of rows that lie anywhere beside weights, which are shifted once for all.
 
 use crate::catalog::{Implementation, of_each};
 use crate::compile::{Source, Variant};
@@ -33,6 +36,15 @@ impl Weight {
     /// Packs of sixteen bytes that a thread holds at most.
     fn most_packs(self) -> usize {
         if self == Weight::Heaviest { 4 } else { 8 }
+    }
+
+    /// Rows that all rows share, at most, where kernels can walk.
+    fn kept(self) -> Option<usize> {
+        match self {
+            Weight::Light => Some(1),
+            Weight::Heavy => Some(2),
+            Weight::Heaviest => None,
+        }
     }
 
     /// Blocks that should find room beside each other. Several, so that some read while others
@@ -81,7 +93,50 @@ pub struct RowPlan {
     pub aligned: bool,
     /// Blocks that find registers beside each other on a multiprocessor.
     pub blocks: u32,
+    /// How blocks go from row to row; `None` where each has its own rows.
+    pub walk: Option<Walk>,
 }
+
+/// Blocks that walk: each has every so many-th row, with the next ones on their way to shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walk {
+    /// Rows on their way.
+    pub depth: u32,
+    /// Rows that are kept in shared memory beside them, for all.
+    pub kept: u32,
+    /// Blocks of the launch, at most. If rows lie anywhere, each block's all begin as far beyond a multiple of sixteen bytes.
+    pub grid: u32,
+}
+
+impl Walk {
+    /// Rows on their way and rows that are kept.
+    fn stages(self) -> usize {
+        self.depth as usize + self.kept as usize
+    }
+}
+
+/// What of a device decides how blocks walk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) multiprocessors: usize,
+    /// Shared memory of a multiprocessor.
+    pub(crate) shared_bytes: usize,
+}
+
+impl Room {
+    fn of(stream: &Stream) -> Room {
+        let info = stream.device().info();
+        Room { multiprocessors: info.multiprocessors, shared_bytes: info.shared_bytes }
+    }
+}
+
+/// Rows of so many bytes are read while none is written, unless their blocks walk.
+const LONG_ROW: usize = 40 << 10;
+/// Threads of blocks that walk beside each other, at most, and shared memory of each that is not for rows.
+const WALKING: usize = 1056;
+const BESIDE: usize = 2 << 10;
+/// Rows on their way, at most: more are never waited for.
+const MOST_DEPTH: usize = 3;
 
 impl RowPlan {
     /// The plan for rows of so many elements; `None` where they are too long for registers.
@@ -117,7 +172,26 @@ impl RowPlan {
         let blocks = if crowded { 1 } else { weight.blocks(threads * rows, packs) };
         let [threads, packs, rows, cluster, blocks] =
             [threads, packs, rows, cluster, blocks].map(|number| number as u32);
-        Some(RowPlan { threads, packs, rows, cluster, aligned, blocks })
+        Some(RowPlan { threads, packs, rows, cluster, aligned, blocks, walk: None })
+    }
+
+    /// The same with blocks that walk, if that is worth it and there is room.
+    fn walking(self, cols: usize, per_pack: usize, weight: Weight, room: Room) -> RowPlan {
+        let Some(kept) = weight.kept() else { return self };
+        let row = self.threads as usize * self.packs as usize * 16;
+        let shifts = !self.aligned && weight == Weight::Heavy && self.threads >= 128;
+        if self.cluster > 1 || self.rows > 1 || !(shifts || cols.div_ceil(per_pack) * 16 >= LONG_ROW) {
+            return self;
+        }
+        let most = (WALKING / self.threads as usize).clamp(1, 4);
+        let beside = |blocks: &usize| (room.shared_bytes / blocks).saturating_sub(BESIDE) / row;
+        let Some(blocks) = (1..=most).rev().find(|blocks| beside(blocks) > kept) else { return self };
+        let depth = (beside(&blocks) - kept).min(MOST_DEPTH);
+        // Rows lie alike every so many rows.
+        let alike = if self.aligned { 1 } else { per_pack };
+        let grid = room.multiprocessors * blocks / alike * alike;
+        let [depth, kept, grid, blocks] = [depth, kept, grid, blocks].map(|number| number as u32);
+        if grid == 0 { self } else { RowPlan { blocks, walk: Some(Walk { depth, kept, grid }), ..self } }
     }
 
     /// Whether it holds every element of such rows, at such addresses: a plan can be anybody's.
@@ -132,12 +206,18 @@ impl RowPlan {
         let whole_rows = self.threads.is_multiple_of(32) || self.threads.is_power_of_two();
         let whole_warps = whole_rows && block.is_multiple_of(32) && block as usize <= MOST_THREADS;
         let lies_as_said = !self.aligned || lies_well(cols, per_pack, addresses);
-        held >= packs_of(cols, per_pack, self.aligned) && whole_warps && lies_as_said
+        let alike = |walk: Walk| self.aligned || walk.grid.is_multiple_of(per_pack as u32);
+        let walks = self.walk.is_none_or(|walk| {
+            let is_room = walk.depth >= 1 && walk.grid >= 1 && walk.stages() <= MOST_DEPTH + 2;
+            is_room && alike(walk) && self.rows == 1 && self.cluster == 1
+        });
+        walks && held >= packs_of(cols, per_pack, self.aligned) && whole_warps && lies_as_said
     }
 
     /// What the kernel is compiled with.
-    pub fn constants(&self) -> [(&'static str, u32); 6] {
+    pub fn constants(&self) -> [(&'static str, u32); 7] {
         [
+            ("DEPTH", self.walk.map_or(0, |walk| walk.depth)),
             ("THREADS", self.threads),
             ("PACKS", self.packs),
             ("ROWS", self.rows),
@@ -151,10 +231,12 @@ impl RowPlan {
     pub fn geometry(&self, rows: usize) -> Result<Geometry> {
         let groups = blocks("rows of one launch", rows.div_ceil(self.rows.max(1) as usize))?;
         let grid = blocks("blocks of all rows", groups as usize * self.cluster as usize)?;
+        let grid = self.walk.map_or(grid, |walk| grid.min(walk.grid));
+        let row = self.threads as usize * self.packs as usize * 16;
         Ok(Geometry {
             grid: [grid, 1, 1],
             block: [self.threads, self.rows, 1],
-            shared_bytes: 0,
+            shared_bytes: self.walk.map_or(0, |walk| walk.stages() * row) as u32,
             cluster: self.cluster,
         })
     }
@@ -202,10 +284,14 @@ pub(crate) fn check_cols(cols: usize) -> Result<()> {
 pub(crate) fn registers(kernels: &RowKernels, largest_cluster: u32) -> Vec<Variant> {
     fn of<T: Element>(largest_cluster: u32, kernels: &RowKernels) -> impl Iterator<Item = Variant> {
         const LENGTHS: [usize; 9] = [1, 31, 768, 1024, 8191, 16_384, 32_768, 65_535, 128_256];
-        LENGTHS.into_iter().filter_map(move |cols| {
+        // As of a card of Hopper's, where a block of so many threads can walk.
+        const ROOM: Room = Room { multiprocessors: 132, shared_bytes: 227 << 10 };
+        LENGTHS.into_iter().flat_map(move |cols| {
             let aligned = cols.is_multiple_of(T::PER_PACK);
-            let plan = RowPlan::new(cols, T::PER_PACK, aligned, largest_cluster, kernels.weight)?;
-            Some(Variant::of::<T>(&[&plan.constants(), kernels.form].concat()))
+            let plan = RowPlan::new(cols, T::PER_PACK, aligned, largest_cluster, kernels.weight);
+            let walking = plan.map(|plan| plan.walking(cols, T::PER_PACK, kernels.weight, ROOM));
+            let plans = plan.into_iter().chain(walking.filter(|walking| walking.walk.is_some()));
+            plans.map(|plan| Variant::of::<T>(&[&plan.constants(), kernels.form].concat()))
         })
     }
     let singles = of::<f32>(largest_cluster, kernels);
@@ -251,6 +337,7 @@ impl RowRung {
     pub fn best<T: Element>(stream: &Stream, shape: Rows, addresses: &[u64], weight: Weight) -> RowRung {
         let aligned = lies_well(shape.cols, T::PER_PACK, addresses);
         let plan = RowPlan::new(shape.cols, T::PER_PACK, aligned, stream.device().largest_cluster(), weight);
+        let plan = plan.map(|plan| plan.walking(shape.cols, T::PER_PACK, weight, Room::of(stream)));
         plan.map_or(RowRung::Long, RowRung::Registers)
     }
 }
@@ -281,6 +368,11 @@ pub(crate) fn launch_sides<T: Element>(
     if shape.rows == 0 || shape.cols == 0 {
         return Ok(());
     }
+    // Blocks that walk count rows of one side.
+    let rung = match rung {
+        RowRung::Registers(plan) if sides > 1 => RowRung::Registers(RowPlan { walk: None, ..plan }),
+        rung => rung,
+    };
     let (source, constants, geometry) = match rung {
         RowRung::Plain => {
             (&kernels.plain, Vec::new(), Geometry::line(blocks("rows", shape.rows.div_ceil(128))?, 128))
@@ -378,6 +470,49 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn blocks_that_walk_find_room_and_rows_that_lie_alike(
+            cols in 1usize..70_000,
+            per_pack in prop_oneof![Just(4usize), Just(8)],
+            aligned in any::<bool>(),
+            multiprocessors in 1usize..200,
+            shared_bytes in prop_oneof![Just(99usize << 10), Just(163 << 10), Just(227 << 10)],
+            weight in weights(),
+        ) {
+            let cols = if aligned { cols.next_multiple_of(per_pack) } else { cols };
+            let plan = RowPlan::new(cols, per_pack, aligned, 8, weight).unwrap();
+            let room = Room { multiprocessors, shared_bytes };
+            let plan = plan.walking(cols, per_pack, weight, room);
+            let Some(walk) = plan.walk else { return Ok(()) };
+            prop_assert!(plan.holds(cols, per_pack, &[if aligned { 16 } else { 2 }]), "{plan:?}");
+            prop_assert!(aligned || (walk.grid as usize * cols).is_multiple_of(per_pack), "{plan:?}");
+            prop_assert!(walk.grid as usize <= multiprocessors * plan.blocks as usize, "{plan:?}");
+            prop_assert!(plan.threads * plan.blocks <= 2048, "{plan:?}");
+            let geometry = plan.geometry(100_000).unwrap();
+            prop_assert_eq!(geometry.grid[0], walk.grid);
+            prop_assert!((geometry.shared_bytes as usize + BESIDE) * plan.blocks as usize <= shared_bytes, "{plan:?}");
+        }
+    }
+
+    #[test]
+    fn long_rows_and_shifted_weights_are_walked() {
+        let room = Room { multiprocessors: 132, shared_bytes: 227 << 10 };
+        let of = |cols: usize, per_pack: usize, weight| {
+            let aligned = cols.is_multiple_of(per_pack);
+            let plan = RowPlan::new(cols, per_pack, aligned, 8, weight).unwrap();
+            let plan = plan.walking(cols, per_pack, weight, room);
+            plan.walk.map(|walk| (plan.blocks, walk.depth, walk.grid))
+        };
+        assert_eq!(of(8191, 8, Weight::Heavy), Some((4, 1, 528)));
+        assert_eq!(of(8191, 4, Weight::Heavy), Some((2, 1, 264)));
+        assert_eq!(of(32_768, 8, Weight::Light), Some((1, 2, 132)));
+        assert_eq!(of(32_768, 8, Weight::Heavy), Some((1, 1, 132)));
+        assert_eq!(of(8191, 8, Weight::Light), None);
+        assert_eq!(of(8192, 8, Weight::Heavy), None);
+        assert_eq!(of(128_256, 8, Weight::Light), None, "a cluster has them");
+    }
+
     #[test]
     fn a_plan_for_other_rows_is_refused() {
         let plan = RowPlan::new(1024, 8, true, 8, Weight::Light).unwrap();
@@ -386,6 +521,13 @@ mod tests {
         assert!(!plan.holds(1032, 8, &[16]), "the last elements are nobody's");
         assert!(!RowPlan { threads: 48, ..plan }.holds(8, 8, &[16]), "half a warp would wait for the other");
         assert!(!RowPlan { threads: 0, ..plan }.holds(8, 8, &[16]));
+        let walks = |cols: usize, grid| {
+            let plan = RowPlan::new(cols, 8, cols.is_multiple_of(8), 8, Weight::Light).unwrap();
+            RowPlan { walk: Some(Walk { depth: 1, kept: 2, grid }), ..plan }.holds(cols, 8, &[16])
+        };
+        assert!(walks(8192, 3) && walks(8191, 16));
+        assert!(!walks(8191, 3), "rows of a block lie each otherwise");
+        assert!(!walks(1024, 3), "a block has two rows");
         assert!(!RowPlan { packs: u32::MAX, cluster: u32::MAX, ..plan }.holds(8, 8, &[16]));
     }
 

@@ -11,6 +11,7 @@
 mod cases;
 mod device;
 mod place;
+mod walks;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -166,6 +167,7 @@ fn main() -> Outcome<ExitCode> {
     let tally = kernels(&stream, &wanted, part, quick)?;
     // The device layer is of the first part.
     if wanted.is_empty() && part.number == 1 {
+        println!("{} launches of blocks that walk beside the plain rung", walks::all(&stream)?);
         device::layer(&stream)?;
         if !quick {
             device::resources(&device)?;

@@ -1,7 +1,7 @@
 // rms-norm with the row in registers: one read, one write; the weights come from the caches.
 //
 // Grid: (rows / ROWS * CLUSTER, SIDES), block (THREADS, ROWS); a row's threads are part of a warp, a block or
-// a cluster of blocks, by its length. The row stays packed while it waits for the sum.
+// a cluster of blocks, by its length, or blocks walk. The row stays packed while it waits for the sum.
 #include "rows.cuh"
 #include "rms.cuh"
 
@@ -14,27 +14,26 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
         w = w2;
         y = y2;
     }
-    Row row = this_row(x, rows, cols);
-    Pack held[PACKS];
-    load_row(row, x, 0, held);
-    float squares = 0.0f;
+    Shared<1> weights = {w};
+    each_row<1>(x, 0, rows, cols, weights, [&](const Row &row, Pack(&held)[PACKS]) {
+        float squares = 0.0f;
 #pragma unroll
-    for (int p = 0; p < PACKS; p++) {
-        float value[PER_PACK];
-        unpack(held[p], value);
+        for (int p = 0; p < PACKS; p++) {
+            float value[PER_PACK];
+            unpack(held[p], value);
 #pragma unroll
-        for (int i = 0; i < PER_PACK; i++) squares += value[i] * value[i];
-    }
-    keep_packed(held);
-    float scale = 1.0f / sqrtf(row_sum<0>(squares) / (float)cols + epsilon);
+            for (int i = 0; i < PER_PACK; i++) squares += value[i] * value[i];
+        }
+        keep_packed(held);
+        float scale = 1.0f / sqrtf(row_sum<0>(squares) / (float)cols + epsilon);
 #pragma unroll
-    for (int p = 0; p < PACKS; p++) {
-        float value[PER_PACK], weight[PER_PACK];
-        unpack(held[p], value);
-        unpack(load_weights(row, w, p), weight);
+        for (int p = 0; p < PACKS; p++) {
+            float value[PER_PACK], weight[PER_PACK];
+            unpack(held[p], value);
+            unpack(load_shared(row, weights, 0, p), weight);
 #pragma unroll
-        for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight_of(weight[i]);
-        store_pack(row, y, p, pack(value));
-    }
-    leave();
+            for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight_of(weight[i]);
+            store_pack(row, y, p, pack(value));
+        }
+    });
 }
