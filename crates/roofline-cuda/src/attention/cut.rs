@@ -5,7 +5,7 @@ use crate::stream::{PARTS_BYTES, PARTS_GROUPS};
 /// As `split.cuh` has it.
 const MOST_SPLITS: usize = 64;
 /// What a block's start and end take, and what it takes to put parts together, without a share for each of them: in eighths
-/// of a turn of a multiprocessor's warps.
+/// of the time in which a multiprocessor reads 64 KiB.
 const START: usize = 6;
 const TOGETHER: usize = 8;
 /// Shared memory that is not for keys on their way.
@@ -21,6 +21,8 @@ pub(super) struct Cut {
     pub warps: u32,
     /// Parts of a head that are compiled for: sixty-fours on the matrix unit, in f32 packs of each lane.
     parts: u32,
+    /// Lanes that share a head, in f32.
+    lanes: u32,
     /// Keys that a warp takes at a time.
     turn: u32,
     /// Blocks that find room beside each other.
@@ -39,22 +41,25 @@ impl Cut {
     /// block.
     pub(super) fn new(dim: usize, rows: usize, per_pack: usize, aligned: bool, shared_bytes: usize) -> Cut {
         let is_f32 = per_pack == 4;
-        let part = if is_f32 { 128 } else { 64 };
+        let lanes = if is_f32 && dim <= 64 { 16 } else { 32 };
+        let part = if is_f32 { 4 * lanes } else { 64 };
         let parts = dim.div_ceil(part).max(1);
         let (is_long, whole) = (parts * part > 128, aligned && dim == parts * part);
         let tile = match is_f32 {
             true => rows.next_power_of_two().clamp(1, if is_long { 4 } else { 8 }),
             false => 8,
         };
-        let resident = if !aligned || !is_f32 || tile == 8 { 1 } else { 2 };
-        let (warps, turn) = (if is_long { 4 } else { 8 }, if is_f32 { 4 } else { 16 });
-        // Sixteen keys and values of a sixty-four of a head are 4 KiB.
-        let depth = match is_f32 || !aligned {
-            true => 0,
-            false => (shared_bytes.saturating_sub(BESIDE) / ((warps * parts) << 12)).clamp(1, MOST_DEPTH),
+        let resident = 1;
+        let turn = if is_f32 { 4 * (32 / lanes) } else { 16 };
+        let warps = if is_long { 4 } else { 8 };
+        // What a turn reads of keys and values, for a part of a head: 4 KiB a warp.
+        let depth = match aligned {
+            true => (shared_bytes.saturating_sub(BESIDE) / ((warps * parts) << 12)).clamp(1, MOST_DEPTH),
+            false => 0,
         };
-        let [tile, warps, parts, depth] = [tile, warps, parts, depth].map(|number| number as u32);
-        Cut { tile, warps, parts, turn, resident, depth, aligned, whole, is_f32 }
+        let [tile, warps, parts, lanes, turn, depth] =
+            [tile, warps, parts, lanes, turn, depth].map(|number| number as u32);
+        Cut { tile, warps, parts, lanes, turn, resident, depth, aligned, whole, is_f32 }
     }
 
     /// With half as many warps a block, and twice as many blocks beside each other: none begins when another ends.
@@ -62,8 +67,9 @@ impl Cut {
         (self.depth > 0).then_some(Cut { warps: self.warps / 2, resident: 2 * self.resident, ..self })
     }
 
-    pub(super) fn constants(&self) -> [(&'static str, u32); 7] {
+    pub(super) fn constants(&self) -> [(&'static str, u32); 8] {
         [
+            ("LANES", self.lanes),
             ("TILE", self.tile),
             (if self.is_f32 { "PACKS" } else { "DIMS" }, self.parts),
             ("WARPS", self.warps),
@@ -75,7 +81,7 @@ impl Cut {
     }
 
     fn columns(&self) -> usize {
-        self.parts as usize * if self.is_f32 { 128 } else { 64 }
+        (self.parts * if self.is_f32 { 4 * self.lanes } else { 64 }) as usize
     }
 
     /// Numbers that a block leaves for the one that puts them together.
@@ -84,24 +90,25 @@ impl Cut {
         tile * self.columns() + (2 * tile).next_multiple_of(4)
     }
 
-    /// Shared memory of a launch: keys on their way, and later what warps found. In f32 kernels have declared what they need.
+    /// Shared memory of a launch: keys on their way, and later what warps found.
     pub(super) fn shared_bytes(&self) -> usize {
         let found = self.warps as usize * self.tile as usize * (self.columns() + 4 + 3) * size_of::<f32>();
         let fetched = ((self.depth * self.warps * self.parts) as usize) << 12;
-        if self.is_f32 { 0 } else { found.max(fetched) }
+        found.max(fetched)
     }
 
     /// Over how many blocks the keys of each of so many groups are split, and what that takes: the fewest that end as early
-    /// as any.
+    /// as any. A turn counts by what it reads.
     fn splits(&self, groups: usize, keys: usize, multiprocessors: usize) -> (usize, usize) {
         let room = PARTS_BYTES / (self.left() * size_of::<f32>() * groups);
         let turns = keys.div_ceil(self.turn as usize);
         let most = if groups > PARTS_GROUPS { 1 } else { room.min(turns).clamp(1, MOST_SPLITS) };
         let slots = (multiprocessors * self.resident as usize).max(1);
+        let eighths = ((self.parts * self.warps * self.resident) as usize).div_ceil(2);
         let time = |splits: usize| {
             let of_warp = turns.div_ceil(splits).div_ceil(self.warps as usize);
             let together = if splits == 1 { 0 } else { TOGETHER + splits / 4 };
-            (groups * splits).div_ceil(slots) * (8 * of_warp + START) + together
+            (groups * splits).div_ceil(slots) * (eighths * of_warp + START) + together
         };
         (1..=most).map(|splits| (splits, time(splits))).min_by_key(|(_, time)| *time).unwrap_or((1, 0))
     }

@@ -34,6 +34,8 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS, BLOCKS)
 #pragma unroll
             for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight_of(weight[i]);
             store_pack(row, y, p, pack(value));
+            // Where blocks walk, weights of all packs at once would find no registers.
+            if (DEPTH > 0 && p % 2 == 1) __syncwarp();
         }
     });
 }
