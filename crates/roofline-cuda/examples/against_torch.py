@@ -117,7 +117,7 @@ class Page:
             print(f"{self.part}: no time for {', '.join(self.left_out)}", flush=True)
 
     def case(self, group, case, name, make, eager=None, close=None, outputs=1, compiled=True):
-        """A case beside torch. `make` gives tensors by name, outputs last; `close` is what results may differ by."""
+        """A case beside torch: tensors are of `make`, outputs last; results differ by `close` at most."""
         if time.monotonic() > self.until - CASE_SECONDS:
             self.left_out.append(case)
             return
