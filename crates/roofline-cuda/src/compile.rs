@@ -30,6 +30,7 @@ const HEADERS: &[(&str, &str)] = &[
     ("stream.cuh", include_str!("stream.cuh")),
     ("thin.cuh", include_str!("thin/thin.cuh")),
     ("together.cuh", include_str!("together.cuh")),
+    ("wide.cuh", include_str!("reduce/wide.cuh")),
 ];
 
 /// A `.cu` file with one kernel.

@@ -41,11 +41,13 @@ mod sys;
 pub mod catalog;
 
 pub mod add_rms_norm;
+pub mod argmax;
 pub mod attention;
 pub mod batch_norm;
 pub mod cross_entropy;
 pub mod dropout;
 pub mod elementwise;
+pub mod focal;
 pub mod layer_norm;
 pub mod matmul;
 pub mod movement;

@@ -80,5 +80,7 @@ pub const FORMS: &[Form] = &[
     logsumexp("logsumexp-axis", Over::Middle),
     squares("mse", MEAN),
     squares("mse.sum", "found.sum"),
+    // The larger one would hide a probability that is NaN.
+    Form { term: "-y * logf(x < 1e-8f ? 1e-8f : x)", ..squares("cross-entropy-prob", "found.sum") },
     Form { inputs: &["x", "y"], output: "z", term: "x * y", ..sum("dot", Over::Vector) },
 ];

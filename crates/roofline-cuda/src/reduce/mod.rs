@@ -42,11 +42,11 @@ pub struct Lines {
 }
 
 impl Lines {
-    fn count(&self) -> Result<usize> {
+    pub(crate) fn count(&self) -> Result<usize> {
         product("lines", self.outer, self.inner)
     }
 
-    fn elements(&self) -> Result<usize> {
+    pub(crate) fn elements(&self) -> Result<usize> {
         product("elements of all lines", self.count()?, self.length)
     }
 }
@@ -118,12 +118,22 @@ pub(crate) fn cut_rows(
 }
 
 fn columns(lines: Lines, per_pack: usize, aligned: bool) -> Result<Cut> {
+    let (constants, geometry) = cut_columns(lines, per_pack, aligned)?;
+    Ok(Cut { source: COLUMNS, constants, geometry })
+}
+
+/// The same for lines that lie across memory, as `wide.cuh` has it.
+pub(crate) fn cut_columns(
+    lines: Lines,
+    per_pack: usize,
+    aligned: bool,
+) -> Result<(Vec<(&'static str, u32)>, Geometry)> {
     let wide = if aligned && lines.inner.is_multiple_of(per_pack) { per_pack as u32 } else { 1 };
     let (across, down) = if wide > 1 { (8, 64) } else { (32, 16) };
     let tiles = product("tiles of columns", lines.inner.div_ceil((across * wide) as usize), lines.outer)?;
     let geometry =
         Geometry { block: [across, down, 1], ..Geometry::line(blocks("tiles of columns", tiles)?, across) };
-    Ok(Cut { source: COLUMNS, constants: vec![("ACROSS", across), ("DOWN", down), ("WIDE", wide)], geometry })
+    Ok((vec![("ACROSS", across), ("DOWN", down), ("WIDE", wide)], geometry))
 }
 
 /// Reduces one tensor, or two element by element, to one number a line.

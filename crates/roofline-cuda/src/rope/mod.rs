@@ -2,6 +2,8 @@
 //!
 //! One read and one write; the angles are those of f64, shared by all heads of a position, or come from tables.
 
+mod tables;
+
 use crate::args::Args;
 use crate::catalog::{Implementation, by_type};
 use crate::compile::{Source, Variant};
@@ -12,6 +14,7 @@ use crate::shape::{blocks, length, product};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 use crate::{bf16, f16};
+pub use tables::{LADDER as TABLES, rope_tables};
 
 const PLAIN: Source = Source { file: "rope/plain.cu", text: include_str!("plain.cu"), entry: "rope_plain" };
 const SHARED: Source =

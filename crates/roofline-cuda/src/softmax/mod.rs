@@ -1,7 +1,9 @@
 //! `softmax` over the last axis: y = exp(x − max x) / Σ exp(x − max x); and `log-softmax`, its logarithm.
 //!
-//! One read and one write of a row. A row that is all −∞, or has a NaN or +∞, is NaN throughout; one that is all −∞ is 0
+//! One read and one write of a row; along columns and other dimensions two reads. A row that is all −∞, or has a NaN or +∞, is NaN throughout; one that is all −∞ is 0
 //! in `softmax.masked`.
+
+mod lines;
 
 use crate::args::Args;
 use crate::catalog::{Implementation, by_type, of_each};
@@ -12,6 +14,7 @@ use crate::rows::{self, RowKernels, RowRung, Weight, launch};
 use crate::shape::{Rows, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
+pub use lines::{LADDER as LINES, softmax_lines};
 
 /// Which of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
