@@ -209,6 +209,21 @@ impl<'a, T: Plain> DeviceSliceMut<'a, T> {
         unsafe { stream.raw().upload(self.0.address, sys::bytes_of(values)) }
     }
 
+    /// What it holds before a launch that reads each element where it writes it: a kernel works in place.
+    pub(crate) fn before(&self) -> DeviceSlice<'a, T> {
+        // SAFETY: its own elements, for as long as they are borrowed.
+        unsafe { DeviceSlice::from_address(self.address(), self.len()) }
+    }
+
+    /// Queues a copy of another slice.
+    pub fn copy_from(&mut self, stream: &Stream, from: DeviceSlice<'_, T>) -> Result<()> {
+        if from.len() != self.len() {
+            return Err(CudaError::Length { what: "the other slice", got: from.len(), wanted: self.len() });
+        }
+        // SAFETY: as many bytes as both slices have; this one is borrowed to be written, so they do not overlap.
+        unsafe { stream.raw().copy(self.0.address, from.address(), self.len() * size_of::<T>()) }
+    }
+
     /// Sets every byte.
     pub fn fill_bytes(&mut self, stream: &Stream, byte: u8) -> Result<()> {
         // SAFETY: as many bytes as the slice has, which is borrowed to be written.

@@ -13,7 +13,7 @@ use crate::channel::{Broken, Channel, Message};
 use crate::kernel::{failed, out_of_memory, unsupported};
 use crate::session::refuse;
 use file::CudaFile;
-use kernels::{offers, prepare};
+use kernels::{offers, prepare, restores};
 use queue::Queue;
 use roofline_cuda::{Access, CudaError, Device, SharedMemory, Stream};
 use roofline_protocol::messages::{
@@ -130,8 +130,8 @@ impl CudaRunner {
                 }
                 let ready = self.ready.as_mut().ok_or_else(|| failed("nothing is prepared"))?;
                 let nanoseconds = ready.visit(warmup, samples, batch).map_err(refusal)?;
-                let host_nanoseconds = Some(ready.host());
-                Ok(plain(Visited { nanoseconds, host_nanoseconds, ..Visited::default() }))
+                let (host_nanoseconds, copy_nanoseconds) = (Some(ready.host()), ready.copies());
+                Ok(plain(Visited { nanoseconds, host_nanoseconds, copy_nanoseconds, ..Visited::default() }))
             }
             Ask::Release | Ask::Bye => {
                 self.ready = None;
@@ -159,7 +159,12 @@ impl CudaRunner {
             Some(file) => file.prepare(&stream, request, &memory)?,
             None => prepare(request, &memory)?,
         };
-        let queue = Queue::new(&stream, launches, memory).map_err(refusal)?;
+        // A probe reads what an output starts as in its place.
+        let restores = match request.implementation.starts_with("limit/") {
+            true => Vec::new(),
+            false => restores(request, &memory)?,
+        };
+        let queue = Queue::new(&stream, launches, restores, memory).map_err(refusal)?;
         let notes = queue.notes().map_err(refusal)?;
         self.ready = Some(queue);
         Ok(Prepared { threads: 1, notes, ..Prepared::default() })

@@ -14,10 +14,12 @@ pub struct Form {
     pub number: fn(f64) -> f64,
     /// In f32, with the functions of `math.cuh`.
     pub formula: &'static str,
+    /// The second input is what the output holds before the launch.
+    pub in_place: bool,
 }
 
 const fn unary(operation: &'static str, formula: &'static str) -> Form {
-    Form { operation, inputs: &["x"], output: "y", params: &[], number: |s| s, formula }
+    Form { operation, inputs: &["x"], output: "y", params: &[], number: |s| s, formula, in_place: false }
 }
 
 const fn binary(operation: &'static str, formula: &'static str) -> Form {
@@ -55,5 +57,6 @@ pub const FORMS: &[Form] = &[
     Form { number: |s| 1.0 / s, ..scalar("div-scalar", &["scalar"], "x * s") },
     scalar("pow-scalar", &["exponent"], "to_power(x, s)"),
     Form { params: &["a"], ..binary("axpy", "s * x + y") },
+    Form { in_place: true, params: &["a"], ..binary("axpy.in-place", "s * x + y") },
     Form { inputs: &["p", "t"], output: "y", ..binary("mse.none", "(x - y) * (x - y)") },
 ];

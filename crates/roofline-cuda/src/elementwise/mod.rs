@@ -57,7 +57,8 @@ pub enum Rung {
     Stream(Tile),
 }
 
-/// z from one or two inputs, by the form of an operation; `s` is its number where it has one.
+/// z from one or two inputs, by the form of an operation; `s` is its number where it has one. Of a form in place the last
+/// input is z itself.
 ///
 /// ```no_run
 /// use roofline_cuda::elementwise::{Form, Rung, Tile, apply};
@@ -161,11 +162,16 @@ fn launch(row: &Implementation, on: &Stream, args: Args<'_>) -> Result<()> {
 
 fn typed<T: Element>(row: &Implementation, on: &Stream, mut args: Args<'_>) -> Result<()> {
     let form = form_of(row)?;
-    let inputs: Vec<DeviceSlice<'_, T>> =
-        form.inputs.iter().map(|name| args.take(name)).collect::<Result<_>>()?;
+    let given = if form.in_place { &form.inputs[..1] } else { form.inputs };
+    let mut inputs: Vec<DeviceSlice<'_, T>> =
+        given.iter().map(|name| args.take(name)).collect::<Result<_>>()?;
     let rung = if row.fast { Rung::Stream(Tile::BEST) } else { Rung::Plain };
     let s = form.params.first().map_or(Ok(0.0), |name| args.value(name))?;
-    apply(on, form, rung, &inputs, args.take_out(form.output)?, s)
+    let output = args.take_out(form.output)?;
+    if form.in_place {
+        inputs.push(output.before());
+    }
+    apply(on, form, rung, &inputs, output, s)
 }
 
 #[cfg(test)]

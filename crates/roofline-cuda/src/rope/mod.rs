@@ -45,7 +45,7 @@ pub struct Turns<'a> {
     pub interleaved: bool,
 }
 
-/// The rungs of every form that is not in place, from the plain one up.
+/// The rungs of every form, from the plain one up.
 pub const LADDER: &[Implementation] = &[
     BY_PAIR,
     BY_POSITION,
@@ -57,6 +57,14 @@ pub const LADDER: &[Implementation] = &[
     BY_POSITION.form("rope.interleaved-cached"),
     BY_PAIR.form("rope.cached-beyond"),
     BY_POSITION.form("rope.cached-beyond"),
+    BY_PAIR.form("rope.in-place"),
+    BY_POSITION.form("rope.in-place"),
+    BY_PAIR.form("rope.interleaved-in-place"),
+    BY_POSITION.form("rope.interleaved-in-place"),
+    BY_PAIR.form("rope.cached-in-place"),
+    BY_POSITION.form("rope.cached-in-place"),
+    BY_PAIR.form("rope.interleaved-cached-in-place"),
+    BY_POSITION.form("rope.interleaved-cached-in-place"),
 ];
 
 const BY_PAIR: Implementation = Implementation::new("rope", "plain", "one pair a thread", PLAIN, by_row)
@@ -105,7 +113,8 @@ fn typed<T: Element>(row: &Implementation, stream: &Stream, mut args: Args<'_>) 
     };
     let (positions, base, interleaved) = (args.take("positions")?, args.value("base")?, is_interleaved(row));
     let turns = Turns { positions, tables, base, interleaved };
-    let (x, y) = (args.take::<T>("x")?, args.take_out("y")?);
+    let y = args.take_out::<T>("y")?;
+    let x = if row.operation.ends_with("in-place") { y.before() } else { args.take("x")? };
     if row.fast { rope(stream, x, turns, y, shape) } else { plain(stream, x, turns, y, shape) }
 }
 

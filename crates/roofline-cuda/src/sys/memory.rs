@@ -66,6 +66,16 @@ impl RawStream {
         self.wait()
     }
 
+    /// Queues a copy on the device.
+    ///
+    /// # Safety
+    /// Both addresses have so many bytes on the device, which do not overlap, until the copy is done.
+    pub(crate) unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<()> {
+        self.context.bind()?;
+        // SAFETY: the caller's promise.
+        check("cuMemcpyDtoD", unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, self.raw()) })
+    }
+
     /// Sets every byte.
     ///
     /// # Safety

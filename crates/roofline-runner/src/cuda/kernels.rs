@@ -98,12 +98,6 @@ fn kernel_launch(request: &Prepare, places: &[Place], memory: &[SharedMemory]) -
     let name = request.implementation.strip_prefix(PROVIDER).unwrap_or_default();
     let row: &Implementation = catalog::find(&form, name)
         .ok_or_else(|| unsupported(format!("`{}` has no `{form}`", request.implementation)))?;
-    if let Some(place) = places.iter().find(|place| place.starts_as.is_some()) {
-        return Err(unsupported(format!(
-            "`{}` is worked on in place, which no kernel here does",
-            place.name
-        )));
-    }
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     for (place, memory) in places.iter().zip(memory) {
         let side = if place.role.is_input() { &mut inputs } else { &mut outputs };
@@ -127,6 +121,33 @@ fn kernel_launch(request: &Prepare, places: &[Place], memory: &[SharedMemory]) -
         }
         row.run(stream, args)
     }))
+}
+
+/// What makes each set's outputs a copy of the inputs that they start as; nothing where none does.
+pub(super) fn restores(request: &Prepare, memory: &[SharedMemory]) -> Result<Vec<Launch>, Refusal> {
+    if request.tensors.iter().all(|place| place.starts_as.is_none()) {
+        return Ok(Vec::new());
+    }
+    let sets = request.tensors.iter().map(Place::count).min().unwrap_or(1);
+    let of_set = |set: u64| -> Result<Launch, Refusal> {
+        let bytes = |at: usize| {
+            let place = request.tensors[at].of_set(set);
+            memory[at].elements::<u8>(place.offset as usize, place.bytes as usize).map_err(refusal)
+        };
+        let mut copies = Vec::new();
+        for (at, place) in request.tensors.iter().enumerate() {
+            let Some(name) = &place.starts_as else { continue };
+            let is_start =
+                |input: &Place| input.name == *name && input.role.is_input() && input.bytes == place.bytes;
+            let from = request.tensors.iter().position(is_start);
+            let missing = || failed(format!("tensor `{}` starts as no input of its size", place.name));
+            copies.push((bytes(from.ok_or_else(missing)?)?, bytes(at)?));
+        }
+        Ok(Box::new(move |stream: &Stream| {
+            copies.iter_mut().try_for_each(|(from, to)| to.as_slice_mut()?.copy_from(stream, from.as_slice()))
+        }))
+    };
+    (0..sets).map(of_set).collect()
 }
 
 /// A probe on the bytes or the work of a case.

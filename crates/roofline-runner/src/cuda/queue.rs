@@ -23,12 +23,16 @@ pub(super) struct Queue {
     /// By the number of launches.
     graphs: BTreeMap<usize, Graph>,
     sets: Vec<Launch>,
+    /// What makes the outputs of each set a copy of what they start as, where kernels work in place; else nothing.
+    restores: Vec<Launch>,
     events: [Event; 2],
     stream: Arc<Stream>,
     /// Nanoseconds that asking for a launch takes the host.
     host: f64,
     /// The longest that asking for a graph took.
     graph: Duration,
+    /// Nanoseconds that copies of a sample of the last visit took.
+    copies: Option<f64>,
     /// Keeps the tensors mapped.
     _memory: Vec<SharedMemory>,
 }
@@ -56,6 +60,7 @@ impl Queue {
     pub(super) fn new(
         stream: &Arc<Stream>,
         sets: Vec<Launch>,
+        restores: Vec<Launch>,
         memory: Vec<SharedMemory>,
     ) -> Result<Queue, CudaError> {
         let event = || Event::new(stream.device());
@@ -64,11 +69,14 @@ impl Queue {
         // Loaded before any kernel of the case, which is the one that the notes tell of.
         tend::sleep(&stream, Duration::ZERO)?;
         let (graphs, graph) = (BTreeMap::new(), Duration::ZERO);
-        let mut queue = Queue { graphs, sets, events, stream, host: 0.0, graph, _memory: memory };
+        let copies = None;
+        let mut queue =
+            Queue { graphs, sets, restores, events, stream, host: 0.0, graph, copies, _memory: memory };
         let sets = queue.sets.len() as u32;
         queue.launch(sets)?;
         let mut times = Vec::new();
         for number in 0..ASKED as u32 {
+            queue.restore(number)?;
             let start = Instant::now();
             queue.ask(number)?;
             times.push(start.elapsed().as_nanos() as f64);
@@ -84,9 +92,20 @@ impl Queue {
         (self.sets[set])(&self.stream)
     }
 
-    /// Plain launches, waited for.
+    /// Before a kernel that works in place: its outputs become what they start as.
+    fn restore(&mut self, number: u32) -> Result<(), CudaError> {
+        let set = number as usize % self.sets.len();
+        self.restores.get_mut(set).map_or(Ok(()), |restore| restore(&self.stream))
+    }
+
+    /// Plain launches, each on restored outputs.
+    fn ask_restored(&mut self, count: u32) -> Result<(), CudaError> {
+        (0..count).try_for_each(|number| self.restore(number).and_then(|()| self.ask(number)))
+    }
+
+    /// The same, waited for.
     pub(super) fn launch(&mut self, count: u32) -> Result<(), CudaError> {
-        (0..count).try_for_each(|number| self.ask(number))?;
+        self.ask_restored(count)?;
         self.stream.wait()
     }
 
@@ -119,6 +138,9 @@ impl Queue {
 
     /// Launches that are not timed, then samples between events: by graph, so that the host keeps up.
     pub(super) fn visit(&mut self, warmup: u32, samples: u32, batch: u32) -> Result<Vec<f64>, CudaError> {
+        if !self.restores.is_empty() {
+            return self.visit_restored(warmup, samples, batch);
+        }
         let (part, parts, rest) = pieces(batch as usize, self.sets.len(), self.graphs.keys().copied());
         if batch > 1 {
             self.record(if parts > 0 { part } else { 0 })?;
@@ -143,6 +165,45 @@ impl Queue {
         }
         self.stream.wait()?;
         Ok(nanoseconds)
+    }
+
+    /// The same in place: all sets are restored off the clock, then launched once each, until the sample is whole.
+    fn visit_restored(&mut self, warmup: u32, samples: u32, batch: u32) -> Result<Vec<f64>, CudaError> {
+        let round = batch.min(self.sets.len() as u32);
+        let (rounds, rest) = (batch / round, batch % round);
+        for count in [round, rest].into_iter().filter(|count| *count > 1) {
+            self.record(count as usize)?;
+        }
+        self.ask_restored(warmup)?;
+        let (mut nanoseconds, mut copies) = (Vec::with_capacity(samples as usize), 0.0);
+        for _ in 0..samples {
+            let mut sample = 0.0;
+            for count in std::iter::repeat_n(round, rounds as usize).chain([rest]).filter(|count| *count > 0)
+            {
+                let begun = Instant::now();
+                (0..count).try_for_each(|number| self.restore(number))?;
+                self.stream.wait()?;
+                copies += begun.elapsed().as_nanos() as f64;
+                tend::sleep(&self.stream, self.asleep(count))?;
+                self.events[0].record(&self.stream)?;
+                match self.graphs.get_mut(&(count as usize)).filter(|_| count > 1) {
+                    Some(graph) => graph.launch(&self.stream)?,
+                    None => self.ask(0)?,
+                }
+                self.events[1].record(&self.stream)?;
+                self.events[1].wait()?;
+                sample += self.events[1].microseconds_since(&self.events[0])? * 1e3;
+            }
+            nanoseconds.push(sample);
+        }
+        self.stream.wait()?;
+        self.copies = (samples > 0).then(|| copies / f64::from(samples));
+        Ok(nanoseconds)
+    }
+
+    /// Nanoseconds that copies took beside a sample of the last visit, on average, where there were any.
+    pub(super) fn copies(&self) -> Option<f64> {
+        self.copies
     }
 
     /// Nanoseconds that asking for a launch takes the host.
