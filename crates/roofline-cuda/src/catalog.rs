@@ -147,6 +147,8 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::rope::TABLES,
     &crate::quantize::LADDER,
     &crate::quantize::BACK,
+    &crate::quantize::APART,
+    crate::quantize::HELPERS,
     crate::matmul::LADDER,
     crate::thin::LADDER,
     crate::thin::CODED,

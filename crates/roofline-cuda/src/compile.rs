@@ -9,6 +9,7 @@ use crate::sys::{Program, compiler_version};
 
 /// What every source may include.
 const HEADERS: &[(&str, &str)] = &[
+    ("apart.cuh", include_str!("quantize/apart.cuh")),
     ("async.cuh", include_str!("async.cuh")),
     ("attention.cuh", include_str!("attention/attention.cuh")),
     ("codes.cuh", include_str!("quantize/codes.cuh")),

@@ -1,8 +1,10 @@
 //! Codes of eight bits with a scale for each row or each block of it: `quantize`, `quantize-fp8`, `mx-quantize`, and
-//! `swiglu-quantize`, which computes what it quantises; and back again, `dequantize` and `mx-dequantize`.
+//! `swiglu-quantize`, which computes what it quantises; and back again, `dequantize` and `mx-dequantize`. One scale for a tensor,
+//! codes of four bits and codes of zero take two launches: `apart`.
 //!
 //! A scale takes the largest magnitude of its group to the largest code; that of a group of zeros is 1.
 
+mod apart;
 mod back;
 
 use crate::args::Args;
@@ -18,6 +20,7 @@ use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 use crate::sys::Plain;
 use crate::{bf16, f16};
+pub use apart::{CODINGS, Codes as CodesApart, Coding, HELPERS, LADDER as APART, quantize_apart};
 pub use back::{Coded, LADDER as BACK, MEANINGS, Meaning, dequantize};
 
 const PLAIN: Source =
@@ -58,6 +61,8 @@ pub enum Groups {
     Blocks,
     /// So many elements of a row.
     Of(usize),
+    /// All elements, seen as one row.
+    Tensor,
 }
 
 const WHOLE: Codes = Codes { digits: 0, away: false, over: "127.0f", least: "-127.0f", powers: false };
@@ -213,12 +218,13 @@ impl Groups {
     fn of(self, shape: Rows, block: usize) -> Result<Cut> {
         check_cols(shape.cols)?;
         let shared = match self {
-            Groups::Rows => shape.cols,
+            Groups::Rows | Groups::Tensor => shape.cols,
             Groups::Blocks => block.clamp(1, shape.cols.max(1)),
             Groups::Of(block) => block,
         };
         // Rows of no element have a scale where rows have one.
-        let of_row = if self == Groups::Rows { 1 } else { shape.cols.div_ceil(shared) };
+        let of_row =
+            if matches!(self, Groups::Rows | Groups::Tensor) { 1 } else { shape.cols.div_ceil(shared) };
         Ok(Cut { shape, shared, of_row })
     }
 }
