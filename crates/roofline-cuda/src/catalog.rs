@@ -153,6 +153,8 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::thin::LADDER,
     crate::thin::CODED,
     crate::attention::LADDER,
+    crate::attention::VARLEN,
+    crate::movement::APPEND,
 ];
 
 /// All of them.

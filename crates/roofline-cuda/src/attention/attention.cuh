@@ -6,6 +6,10 @@
 #pragma once
 #include "exp.cuh"
 
+#ifndef VARLEN
+#define VARLEN 0
+#endif
+
 struct Sizes {
     // `kv` is that of every sequence, and with PAGED the keys of a page; `elements` those of all keys.
     i64 batch, seq, kv, heads, kv_heads, dim, elements;

@@ -6,6 +6,7 @@
 //! holds. Any number of queries is computed; for many of them the keys are read again for every eight.
 
 mod cut;
+mod varlen;
 
 use crate::args::Args;
 use crate::catalog::{Implementation, by_type, of_each};
@@ -19,6 +20,7 @@ use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 use crate::{bf16, f16};
 use cut::Cut;
+pub use varlen::{Heads, LADDER as VARLEN, varlen_attention};
 
 const PLAIN: Source =
     Source { file: "attention/plain.cu", text: include_str!("plain.cu"), entry: "attention_plain" };

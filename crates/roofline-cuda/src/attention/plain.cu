@@ -1,7 +1,7 @@
 // Attention as the mathematics says it: a block a head of a query. Largest score and sum of exponentials in one walk over
 // the keys, the mean of the values in another, THREADS keys at a time.
 //
-// Grid: batch times queries times heads.
+// Grid: batch times queries times heads. With VARLEN a batch is one row of tokens, of `count` sequences that `offsets` cuts.
 #include "attention.cuh"
 
 __device__ __forceinline__ float product_of(const Word *q, const Word *k, i64 dim) {
@@ -21,6 +21,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     i64 head = blockIdx.x % heads, i = blockIdx.x / heads % seq, batch = blockIdx.x / heads / seq;
     i64 query = query_at(size, batch, i, head), kv_head = head / (heads / kv_heads);
     int length = length_of(size, pages, batch), seen = seen_by(size, length, i), from = seen_from(size, beside, length, i);
+#if VARLEN
+    // Sequences lie one behind another: a token sees those of its own.
+    int own = 0;
+    while (own + 1 < count && offsets[own + 1] <= i) own++;
+    from = max(offsets[own], 0);
+    seen = CAUSAL ? (int)i + 1 : min(offsets[own + 1], length);
+#endif
 
     const Word *mask = mask_of(size, beside, i);
     float largest = __uint_as_float(0xff800000u), sum = 0.0f;

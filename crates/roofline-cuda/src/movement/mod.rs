@@ -1,8 +1,9 @@
 //! Elements that move and do not change: copies, joins, parts, other orders of dimensions; and additions of stretched tensors.
 //!
-//! `embedding` takes rows by their numbers. What keeps lines together otherwise is a map of `maps.cuh` and a line of [`FORMS`];
+//! `embedding` takes rows by their numbers, and `kv-append` puts them there. What keeps lines together otherwise is a map of `maps.cuh` and a line of [`FORMS`];
 //! what exchanges the last dimension with another is a batch of [transposes](transpose).
 
+mod append;
 mod forms;
 mod rows;
 mod transpose;
@@ -18,6 +19,7 @@ use crate::shape::{blocks, length};
 use crate::slice::DeviceSlice;
 use crate::stream::Stream;
 use crate::{bf16, f16};
+pub use append::{LADDER as APPEND, kv_append};
 pub use forms::{FORMS, Form};
 pub use rows::{LADDER as EMBEDDING, embedding};
 pub use transpose::{LADDER as TRANSPOSES, Transpose, plain as plain_transpose, transpose};
