@@ -125,6 +125,21 @@ __device__ __forceinline__ void load_row(const Row &row, const Word *x, Word neu
     trim_row(row, from, neutral, held);
 }
 
+// `each` for a row of any length, PACKS packs of each of its threads at a time: with a row that begins where they do, and with
+// the packs.
+template <typename Each>
+__device__ __forceinline__ void walk_row(const Row &row, const Word *x, Word neutral, Each each) {
+    int last = row.live ? row.cols + row.phase : 0;
+    // Each turn moves the window that `begin_of` sees by all packs of the row's threads.
+    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
+        Row part = row;
+        part.thread = row.thread + begin / PER_PACK;
+        Pack held[PACKS];
+        load_row(part, x, neutral, held);
+        each(part, held);
+    }
+}
+
 // Pack `p` of a row that all rows share, such as weights.
 __device__ __forceinline__ Pack load_weights(const Row &row, const Word *w, int p) {
     int begin = begin_of(row, p);

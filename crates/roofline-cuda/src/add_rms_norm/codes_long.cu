@@ -23,16 +23,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                             Word *__restrict__ h, unsigned char *__restrict__ q, float *__restrict__ s, i64 rows, i64 cols,
                             float epsilon) {
     Row row = this_row(x, rows, cols);
-    int last = row.cols + row.phase;
     float found = 0.0f, norm = 0.0f, scale = 0.0f;
 #pragma unroll
     for (int walk = 0; walk < 3; walk++) {
-        // Each turn moves the window that `begin_of` sees by all packs of the block.
-        for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-            Row part = row;
-            part.thread = row.thread + begin / PER_PACK;
-            Pack held[PACKS];
-            load_row(part, x, 0, held);
+        walk_row(row, x, 0, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
             for (int p = 0; p < PACKS; p++) {
                 float value[PER_PACK];
@@ -45,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     found = walk == 0 ? found + value[i] * value[i] : fmaxf(found, fabsf(value[i]));
                 }
             }
-        }
+        });
         if (walk == 0) norm = 1.0f / sqrtf(row_sum<0>(found) / (float)cols + epsilon);
         if (walk == 1) scale = scale_of(row_most<1>(found));
         found = 0.0f;

@@ -7,9 +7,8 @@
 #define ALIGNED 0
 #include "rows.cuh"
 
-// The sums of PACKS packs, as they are written; 0 outside the row.
-__device__ __forceinline__ void load_sums(const Row &part, const Word *x, const Word *r, Pack (&held)[PACKS]) {
-    load_row(part, x, 0, held);
+// PACKS packs become sums with those of r, as they are written; 0 outside the row.
+__device__ __forceinline__ void add_residual(const Row &part, const Word *r, Pack (&held)[PACKS]) {
 #pragma unroll
     for (int p = 0; p < PACKS; p++) {
         float value[PER_PACK], residual[PER_PACK];
@@ -25,13 +24,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     add_rms_norm_long(const Word *__restrict__ x, const Word *__restrict__ r, const Word *__restrict__ w,
                       Word *__restrict__ h, Word *__restrict__ y, i64 rows, i64 cols, float epsilon) {
     Row row = this_row(x, rows, cols);
-    int last = row.cols + row.phase;
     float squares = 0.0f;
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_sums(part, x, r, held);
+    walk_row(row, x, 0, [&](const Row &part, Pack(&held)[PACKS]) {
+        add_residual(part, r, held);
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK];
@@ -40,13 +35,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             for (int i = 0; i < PER_PACK; i++) squares += value[i] * value[i];
             store_pack(part, h, p, held[p]);
         }
-    }
+    });
     float scale = 1.0f / sqrtf(row_sum<0>(squares) / (float)cols + epsilon);
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_sums(part, x, r, held);
+    walk_row(row, x, 0, [&](const Row &part, Pack(&held)[PACKS]) {
+        add_residual(part, r, held);
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK], weight[PER_PACK];
@@ -56,5 +48,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight[i];
             store_pack(part, y, p, pack(value));
         }
-    }
+    });
 }

@@ -35,14 +35,8 @@ __device__ __forceinline__ Best over_lanes_of(Best best) {
 extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
     argmax_rows(const Word *__restrict__ x, int *__restrict__ y, i64 rows, i64 cols, i64 one) {
     Row row = this_row(x, rows, cols);
-    int last = row.cols + row.phase;
     Best best = {0, 0};
-    // Each turn moves the window that `begin_of` sees by all packs of the row's threads.
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, x, 0, held);
+    walk_row(row, x, 0, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             int first = begin_of(part, p);
@@ -55,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
                 if (rank > best.rank) best = Best{rank, (u32)(first + i)};
             }
         }
-    }
+    });
     best = over_lanes_of<LANES>(best);
     if (WARPS > 1) {
         float mine[2] = {__uint_as_float(best.rank), __uint_as_float(best.at)}, neutral[2] = {0.0f, 0.0f}, all[CLUSTER][2];

@@ -14,14 +14,8 @@
 // The loss of a row, known to its first thread.
 __device__ __forceinline__ float loss_of(const Row &row, const Word *x, int target) {
     const float minus_infinity = __uint_as_float(0xff800000u);
-    int last = row.cols + row.phase;
     float largest = minus_infinity, sum = 0.0f;
-    // Each turn moves the window that `begin_of` sees by all packs of the block.
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, x, MINUS_INFINITY, held);
+    walk_row(row, x, MINUS_INFINITY, [&](const Row &part, Pack(&held)[PACKS]) {
         float before = largest;
         largest = fmaxf(largest, largest_of(held));
         float base = base_of(largest);
@@ -33,7 +27,7 @@ __device__ __forceinline__ float loss_of(const Row &row, const Word *x, int targ
 #pragma unroll
             for (int i = 0; i < PER_PACK; i++) sum += exp_term(value[i] - base);
         }
-    }
+    });
     float of_warp = over_lanes<Largest, LANES>(largest);
     sum = over_lanes<Add, LANES>(sum * exp_of(largest - base_of(of_warp)));
     float mine[2] = {of_warp, sum}, neutral[2] = {minus_infinity, 0.0f}, all[CLUSTER][2];

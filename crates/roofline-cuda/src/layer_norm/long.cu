@@ -12,16 +12,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     layer_norm_long(const Word *__restrict__ x, const Word *__restrict__ w, const Word *__restrict__ b,
                     Word *__restrict__ y, i64 rows, i64 cols, float epsilon) {
     Row row = this_row(x, rows, cols);
-    int last = row.cols + row.phase;
     float mean = 0.0f, scale = 0.0f, found = 0.0f;
 #pragma unroll
     for (int walk = 0; walk < 3; walk++) {
-        // Each turn moves the window that `begin_of` sees by all packs of the block.
-        for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-            Row part = row;
-            part.thread = row.thread + begin / PER_PACK;
-            Pack held[PACKS];
-            load_row(part, x, 0, held);
+        walk_row(row, x, 0, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
             for (int p = 0; p < PACKS; p++) {
                 float value[PER_PACK], weight[PER_PACK] = {}, bias[PER_PACK] = {};
@@ -41,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
                     store_pack(part, y, p, pack(value));
                 }
             }
-        }
+        });
         if (walk == 0) mean = row_sum<0>(found) / (float)cols;
         if (walk == 1) scale = 1.0f / sqrtf(row_sum<1>(found) / (float)cols + epsilon);
         found = 0.0f;

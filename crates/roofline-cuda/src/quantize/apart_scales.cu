@@ -11,14 +11,8 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
                           unsigned char *__restrict__ z, u32 *scratch, i64 rows, i64 cols, i64 shared, i64 of_row) {
     i64 group = (i64)blockIdx.x * ROWS + threadIdx.y;
     Row row = group_at(x, group, rows, cols, shared, of_row);
-    int last = row.cols + row.phase;
     Ends ends = {0.0f, 0.0f};
-    // Each turn moves the window that `begin_of` sees by all packs of the group's threads.
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, x, 0, held);
+    walk_row(row, x, 0, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK];
@@ -26,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
 #pragma unroll
             for (int i = 0; i < PER_PACK; i++) take(ends, value[i]);
         }
-    }
+    });
     float mine[2] = {over_lanes<Largest, LANES>(ends.most), over_lanes<Largest, LANES>(-ends.least)};
     if (WARPS > 1) {
         float neutral[2] = {0.0f, 0.0f}, all[CLUSTER][2];

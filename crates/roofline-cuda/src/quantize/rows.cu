@@ -32,13 +32,8 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
                   Scale *__restrict__ s, i64 rows, i64 cols, i64 shared, i64 of_row) {
     i64 group = (i64)blockIdx.x * ROWS + threadIdx.y;
     Row row = GROUPED ? group_at(a, group, rows, cols, shared, of_row) : row_at(a, group, rows, cols);
-    int last = row.live ? row.cols + row.phase : 0;
     float most = 0.0f;
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, a, 0, held);
+    walk_row(row, a, 0, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK];
@@ -46,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
 #pragma unroll
             for (int i = 0; i < PER_PACK; i++) most = fmaxf(most, fabsf(value[i]));
         }
-    }
+    });
     most = over_lanes<Largest, LANES>(most);
     if (WARPS > 1) {
         float mine[1] = {most}, neutral[1] = {0.0f}, all[CLUSTER][1];
@@ -55,11 +50,7 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
     }
     Scale scale = scale_of(most);
     float divisor = divisor_of(scale);
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, a, 0, held);
+    walk_row(row, a, 0, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK];
@@ -70,6 +61,6 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
             int first = begin_of(part, p);
             if (first < row.cols) store_codes(q + row.before + first, code, is_whole(part, first), -first, row.cols - first);
         }
-    }
+    });
     if (row.live && threadIdx.x == 0) s[group] = scale;
 }

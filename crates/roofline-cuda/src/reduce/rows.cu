@@ -10,21 +10,15 @@ extern "C" __global__ void __launch_bounds__(THREADS *ROWS)
     reduce_rows(const Word *__restrict__ a, const Word *__restrict__ b, Word *__restrict__ out, u32 *scratch, i64 outer,
                 i64 length, i64 inner) {
     Row row = this_row(a, outer, length);
-    int last = row.cols + row.phase;
     Found found = nothing();
-    // Each turn moves the window that `begin_of` sees by all packs of the row's threads.
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, a, KIND == SUM ? 0 : MINUS_INFINITY, held);
+    walk_row(row, a, KIND == SUM ? 0 : MINUS_INFINITY, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK];
             unpack(held[p], value);
             take(found, value);
         }
-    }
+    });
     found = over_lanes_of<LANES>(found);
     if (WARPS > 1) {
         float mine[2] = {found.most, found.sum}, neutral[2] = {NOTHING_LARGER, 0.0f}, all[CLUSTER][2];

@@ -17,14 +17,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         y = y2;
     }
     Row row = this_row(x, rows, cols);
-    int last = row.cols + row.phase;
     float squares = 0.0f;
-    // Each turn moves the window that `begin_of` sees by all packs of the block.
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, x, 0, held);
+    walk_row(row, x, 0, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK];
@@ -32,13 +26,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
             for (int i = 0; i < PER_PACK; i++) squares += value[i] * value[i];
         }
-    }
+    });
     float scale = 1.0f / sqrtf(row_sum<0>(squares) / (float)cols + epsilon);
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, x, 0, held);
+    walk_row(row, x, 0, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK], weight[PER_PACK];
@@ -48,5 +38,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             for (int i = 0; i < PER_PACK; i++) value[i] = value[i] * scale * weight_of(weight[i]);
             store_pack(part, y, p, pack(value));
         }
-    }
+    });
 }

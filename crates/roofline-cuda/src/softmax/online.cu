@@ -13,14 +13,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     softmax_online(const Word *__restrict__ x, Word *__restrict__ y, i64 rows, i64 cols) {
     const float minus_infinity = __uint_as_float(0xff800000u);
     Row row = this_row(x, rows, cols);
-    int last = row.cols + row.phase;
     float largest = minus_infinity, sum = 0.0f;
-    // Each turn moves the window that `begin_of` sees by all packs of the block.
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, x, MINUS_INFINITY, held);
+    walk_row(row, x, MINUS_INFINITY, [&](const Row &part, Pack(&held)[PACKS]) {
         float value[PACKS][PER_PACK], before = largest;
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
@@ -36,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
 #pragma unroll
             for (int i = 0; i < PER_PACK; i++) sum += exp_term(value[p][i] - base);
         }
-    }
+    });
     float of_warp = over_lanes<Largest, LANES>(largest);
     sum = over_lanes<Add, LANES>(sum * exp_of(largest - base_of(of_warp)));
     float mine[2] = {of_warp, sum}, neutral[2] = {minus_infinity, 0.0f}, all[CLUSTER][2];
@@ -44,11 +38,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     float base = base_of(over_lanes<Largest, SEATS>(all[0][0]));
     sum = over_lanes<Add, SEATS>(all[0][1] * exp_of(all[0][0] - base));
     float scale = MASKED && sum == 0.0f ? 0.0f : 1.0f / sum, logarithm = logf(sum);
-    for (int begin = 0; begin < last; begin += THREADS * PACKS * PER_PACK) {
-        Row part = row;
-        part.thread = row.thread + begin / PER_PACK;
-        Pack held[PACKS];
-        load_row(part, x, MINUS_INFINITY, held);
+    walk_row(row, x, MINUS_INFINITY, [&](const Row &part, Pack(&held)[PACKS]) {
 #pragma unroll
         for (int p = 0; p < PACKS; p++) {
             float value[PER_PACK];
@@ -59,5 +49,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             }
             store_pack(part, y, p, pack(value));
         }
-    }
+    });
 }
