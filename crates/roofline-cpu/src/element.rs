@@ -5,8 +5,11 @@
 
 use half::{bf16, f16, slice::HalfFloatSliceExt};
 
-use crate::Scalar;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use crate::attention::amx;
+use crate::attention::{Heads, Rule};
 use crate::lanes::{Lanes, MAX_LANES};
+use crate::{Cpu, Scalar};
 
 /// A floating-point type of tensors.
 pub trait Element: Scalar<Wide = f32> {
@@ -20,6 +23,19 @@ pub trait Element: Scalar<Wide = f32> {
     fn store_partial<L: Lanes>(lanes: L, v: L::F, y: &mut [Self]);
     /// Like `store`, past the caches; see [`Lanes::stream_f32`].
     fn stream<L: Lanes>(lanes: L, v: L::F, y: &mut [Self]);
+
+    /// Attention by tile registers, for types that they multiply and processors that have them; whether it was done.
+    #[doc(hidden)]
+    fn attend_by_tiles(
+        _cpu: &Cpu,
+        _qkv: [&[Self]; 3],
+        _y: &mut [Self],
+        _shape: Heads,
+        _rule: Rule<'_, Self>,
+        _scale: Option<f64>,
+    ) -> bool {
+        false
+    }
 
     /// `stream` or `store`. A constant, not a function argument: a call
     /// through one would leave the function that has the vector features.
@@ -79,6 +95,21 @@ impl Element for bf16 {
     #[inline(always)]
     fn stream<L: Lanes>(lanes: L, v: L::F, y: &mut [Self]) {
         lanes.stream_bf16(v, y.reinterpret_cast_mut());
+    }
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    fn attend_by_tiles(
+        cpu: &Cpu,
+        qkv: [&[Self]; 3],
+        y: &mut [Self],
+        shape: Heads,
+        rule: Rule<'_, Self>,
+        scale: Option<f64>,
+    ) -> bool {
+        let is_done = amx::is_available();
+        if is_done {
+            amx::attention(cpu, qkv, y, shape, rule, scale);
+        }
+        is_done
     }
 }
 

@@ -239,6 +239,9 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     /// Asks for the cache line at `x`, which may be any address.
     #[inline(always)]
     fn prefetch<T>(self, _x: *const T) {}
+    /// The same into the second cache, which waits for more lines at a time than the first.
+    #[inline(always)]
+    fn prefetch_second<T>(self, _x: *const T) {}
     /// Orders streamed stores before everything that follows.
     #[inline(always)]
     fn fence(self) {}

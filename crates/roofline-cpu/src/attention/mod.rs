@@ -4,20 +4,31 @@
 //! Heads of queries share the heads of keys and values in groups of neighbours, and the last query stands at the last
 //! key. bf16 and f16 are computed in f32, probabilities too.
 
+mod blocks;
+mod columns;
 pub(crate) mod online;
+mod partial;
+pub(crate) mod problem;
+mod tile;
+
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+pub mod amx;
+pub mod auto;
+pub mod blocked;
 pub mod parallel;
 pub mod plain;
+pub mod split_keys;
 mod window;
 
 use crate::args::In;
 use crate::bind::kernel;
 use crate::catalog::{Implementation, Kernel, Launch};
 use crate::{Args, Cpu, Datum, Mismatch, bf16, f16};
-pub use parallel::attention;
+pub use auto::attention;
 use std::ops::Range;
 pub use window::window_attention;
 
-/// The kernels of one generic function. Probabilities may be rounded to 16 bits in `p16`, and here they are not.
+/// The kernels of one generic function. Probabilities may be rounded to 16 bits in `p16`, and by these they are not.
 macro_rules! heads {
     ($prepare:ident, $($rest:expr),+) => {
         &[
@@ -33,41 +44,94 @@ macro_rules! heads {
 
 pub(crate) use heads;
 
-/// The rungs, from the plain one up.
-pub const LADDER: &[Implementation] = &[
-    plain("attention", heads!(prepare, Form::All, plain::attention)),
-    parallel("attention", heads!(prepare, Form::All, parallel::attention)),
-    plain("attention.causal", heads!(prepare, Form::Causal, plain::attention)),
-    parallel("attention.causal", heads!(prepare, Form::Causal, parallel::attention)),
-    plain("attention.masked", heads!(prepare, Form::Masked, plain::attention)),
-    parallel("attention.masked", heads!(prepare, Form::Masked, parallel::attention)),
-    plain("attention.sinks", heads!(prepare, Form::Sinks, plain::attention)),
-    parallel("attention.sinks", heads!(prepare, Form::Sinks, parallel::attention)),
-    plain("attention.soft-cap", heads!(prepare, Form::SoftCap, plain::attention)).params(&["scale", "cap"]),
-    parallel("attention.soft-cap", heads!(prepare, Form::SoftCap, parallel::attention))
-        .params(&["scale", "cap"]),
-    plain("attention.heads-first", heads!(prepare, Form::HeadsFirst, plain::attention)),
-    parallel("attention.heads-first", heads!(prepare, Form::HeadsFirst, parallel::attention)),
-    plain("attention.heads-first-causal", heads!(prepare, Form::HeadsFirstCausal, plain::attention)),
-    parallel("attention.heads-first-causal", heads!(prepare, Form::HeadsFirstCausal, parallel::attention)),
-    plain("window-attention", heads!(prepare, Form::Window, plain::attention)),
-    parallel("window-attention", heads!(prepare, Form::Window, parallel::attention)),
-    plain("window-attention.sinks", heads!(prepare, Form::WindowSinks, plain::attention)),
-    parallel("window-attention.sinks", heads!(prepare, Form::WindowSinks, parallel::attention)),
-    plain("window-attention.soft-cap", heads!(prepare, Form::WindowSoftCap, plain::attention))
-        .params(&["scale", "cap"]),
-    parallel("window-attention.soft-cap", heads!(prepare, Form::WindowSoftCap, parallel::attention))
-        .params(&["scale", "cap"]),
-];
-
-const fn plain(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
-    Implementation::plain(operation, kernels).params(&["scale"])
+/// Those of types that have lanes.
+macro_rules! in_lanes {
+    ($form:expr, $kernel:expr) => {
+        &[
+            kernel!(f32, prepare, $form, $kernel),
+            kernel!(bf16, prepare, $form, $kernel),
+            kernel!(f16, prepare, $form, $kernel),
+            Kernel::new("bf16+p16", |_, args| prepare::<bf16>(args, $form, $kernel)),
+            Kernel::new("f16+p16", |_, args| prepare::<f16>(args, $form, $kernel)),
+        ]
+    };
 }
 
-const fn parallel(operation: &'static str, kernels: &'static [Kernel]) -> Implementation {
-    let about = "the definition, queries shared out among threads";
-    Implementation::new(operation, "parallel", about, kernels).params(&["scale"]).parallel()
+/// Those of bf16, and of bf16 whose probabilities are rounded.
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+macro_rules! by_tiles {
+    ($form:expr) => {
+        &[
+            Kernel::new("bf16", |_, args| prepare::<bf16>(args, $form, amx::attention)),
+            Kernel::new("bf16+p16", |_, args| prepare::<bf16>(args, $form, amx::attention_p16)),
+        ]
+    };
 }
+
+/// Those of all types.
+macro_rules! by_shape {
+    ($form:expr) => {
+        &[
+            kernel!(f32, prepare, $form, attention),
+            kernel!(bf16, prepare, $form, attention),
+            kernel!(f16, prepare, $form, attention),
+            Kernel::new("bf16+p16", |_, args| prepare::<bf16>(args, $form, auto::attention_p16)),
+            Kernel::new("f16+p16", |_, args| prepare::<f16>(args, $form, attention)),
+            kernel!(f64, prepare, $form, attention),
+        ]
+    };
+}
+
+/// The rungs of each form, from the plain one up.
+macro_rules! ladder {
+    ($($operation:literal $form:ident $params:expr,)+) => {
+        &[$(
+            Implementation::plain($operation, heads!(prepare, Form::$form, plain::attention)).params($params),
+            Implementation::new($operation, "parallel", PARALLEL, heads!(prepare, Form::$form, parallel::attention))
+                .params($params)
+                .parallel(),
+            Implementation::new($operation, "split-keys", SPLIT, in_lanes!(Form::$form, split_keys::attention))
+                .params($params)
+                .vector()
+                .parallel(),
+            Implementation::new($operation, "blocked", BLOCKED, in_lanes!(Form::$form, blocked::attention))
+                .params($params)
+                .vector()
+                .parallel(),
+            #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+            Implementation::new($operation, "amx", TILES, by_tiles!(Form::$form))
+                .params($params)
+                .parallel()
+                .if_available(amx::is_available),
+            Implementation::new($operation, "auto", AUTO, by_shape!(Form::$form))
+                .params($params)
+                .vector()
+                .parallel(),
+        )+]
+    };
+}
+
+const PARALLEL: &str = "the definition, queries shared out among threads";
+const SPLIT: &str =
+    "keys read once for all queries that share them, split among threads, put together in the end";
+const BLOCKED: &str = "blocks of queries times blocks of keys in register tiles, softmax on the way";
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+const TILES: &str = "both products by tile registers, powers in parts of bf16";
+const AUTO: &str = "the rung that suits type, sizes and processor";
+
+/// The rungs, form by form.
+pub const LADDER: &[Implementation] = ladder! {
+    "attention" All &["scale"],
+    "attention.causal" Causal &["scale"],
+    "attention.masked" Masked &["scale"],
+    "attention.sinks" Sinks &["scale"],
+    "attention.soft-cap" SoftCap &["scale", "cap"],
+    "attention.heads-first" HeadsFirst &["scale"],
+    "attention.heads-first-causal" HeadsFirstCausal &["scale"],
+    "window-attention" Window &["scale"],
+    "window-attention.sinks" WindowSinks &["scale"],
+    "window-attention.soft-cap" WindowSoftCap &["scale", "cap"],
+};
 
 /// Sizes of queries, keys and values, and where heads lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

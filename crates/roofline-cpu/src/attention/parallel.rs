@@ -12,7 +12,7 @@ const PIECE: usize = 1 << 13;
 /// The values of `v` weighted by the softmax of `scale` · q · k; 1 / √dim where no scale is given.
 ///
 /// ```
-/// use roofline_cpu::{Cpu, attention, attention::{Heads, Rule}};
+/// use roofline_cpu::{Cpu, attention::{Heads, Rule, parallel::attention}};
 ///
 /// // A key of each head of queries, that stands out.
 /// let (q, k, v) = ([100.0f32, -100.0], [1.0, -1.0], [3.0, 4.0]);

@@ -76,7 +76,7 @@ pub(super) fn attend<T: Scalar>(
 }
 
 /// The keys that query `i` sees.
-fn seen<T>(shape: Heads, rule: &Rule<'_, T>, i: usize) -> Range<usize> {
+pub(super) fn seen<T>(shape: Heads, rule: &Rule<'_, T>, i: usize) -> Range<usize> {
     let causal = 0..i + shape.kv - shape.seq + 1;
     match rule {
         Rule::All | Rule::Added(_) => 0..shape.kv,

@@ -437,6 +437,11 @@ impl Lanes for Avx2 {
         unsafe { _mm_prefetch::<_MM_HINT_T0>(x.cast()) }
     }
     #[inline(always)]
+    fn prefetch_second<T>(self, x: *const T) {
+        // SAFETY: SSE is part of x86-64, and a prefetch never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(x.cast()) }
+    }
+    #[inline(always)]
     fn fence(self) {
         // SAFETY: SSE is part of x86-64.
         unsafe { _mm_sfence() }
