@@ -9,14 +9,14 @@
 //! [`super::blocked`].
 
 use super::blocked::InLanes;
-use super::blocks::{Make, Method, OnLevel, Products, share};
+use super::blocks::{KEYS, Method, Products, share};
 use super::problem::{Part, Problem};
 use super::tile::place;
 use super::{Heads, Rule, blocked, blocks};
-use crate::lanes::Lanes;
+use crate::lanes::{Avx512, Lanes};
 use crate::scratch::Scratch;
 use crate::tiles::{Ahead, Configured, MAX_STEPS, TILE, TILE_ROWS, TileProduct, Tiles};
-use crate::{Cpu, Isa, Pieces, bf16};
+use crate::{Cpu, Pieces, bf16};
 use std::ops::Range;
 
 /// Whether this processor can run the kernels of this file.
@@ -84,11 +84,27 @@ struct ByTiles<const PARTS: usize>;
 
 impl<const PARTS: usize> Method<bf16> for ByTiles<PARTS> {
     fn attend(&self, cpu: &Cpu, problem: &Problem<'_, bf16>, part: &Part, y: &Pieces<'_, bf16>) {
-        // Where there are tiles, there is this level.
-        if !Isa::Avx512.run(OnLevel { problem, part, y, method: ByTiles::<PARTS> }) {
+        let is_done = Tiles::detect().zip(Avx512::detect()).is_some_and(|(tiles, lanes)| {
+            // SAFETY: the token `lanes` proves the features of the function.
+            unsafe { on_tiles::<PARTS>(tiles, lanes, problem, part, y) }
+        });
+        if !is_done {
             InLanes.attend(cpu, problem, part, y);
         }
     }
+}
+
+/// A part; whether it was done. For the one level that has tiles.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c")]
+fn on_tiles<const PARTS: usize>(
+    tiles: Tiles,
+    lanes: Avx512,
+    problem: &Problem<'_, bf16>,
+    part: &Part,
+    y: &Pieces<'_, bf16>,
+) -> bool {
+    let by = Packed::<PARTS>::new(tiles, problem.shape.dim, part.rows.len());
+    blocks::attend(lanes, by, problem, part, y)
 }
 
 /// Numbers of a sum in a line of a tile.
@@ -101,29 +117,6 @@ const STEP: usize = 2 * TILE;
 const SQUARE: usize = 4 * TILE;
 /// What powers are multiplied with, so that neither they nor their parts are subnormal.
 const LIFT: f32 = (1u64 << 60) as f32;
-
-impl<const PARTS: usize> Make<bf16> for ByTiles<PARTS> {
-    type Products<L: Lanes> = Packed<PARTS>;
-    #[inline(always)]
-    fn make<L: Lanes>(&self, _lanes: L, dim: usize, rows: usize) -> Packed<PARTS> {
-        assert!(L::LANES == TILE_ROWS, "a tile has as many columns as a vector of its level lanes");
-        let tiles = Tiles::detect().expect("tile registers, asked for before");
-        let steps = dim.div_ceil(DEPTH);
-        let keys = Scratch::take(blocks::KEYS.div_ceil(STRIP) * steps * STEP);
-        Packed {
-            dim,
-            steps,
-            queries: Scratch::take(rows.div_ceil(STRIP) * steps * STEP),
-            values: Scratch::take(keys.len()),
-            powers: Scratch::take(PARTS * blocks::KEYS.div_ceil(STRIP) * STEP),
-            ahead: Ahead { read: keys.as_ptr(), written: [keys.as_ptr().cast(); 2 * MAX_STEPS] },
-            keys,
-            count: 0,
-            is_normal: true,
-            configured: tiles.configure(),
-        }
-    }
-}
 
 /// Queries, and a block of keys and values, as tiles: strips of two, step by step.
 struct Packed<const PARTS: usize> {
@@ -141,6 +134,26 @@ struct Packed<const PARTS: usize> {
     /// Whether nothing was met that the unit would get wrong.
     is_normal: bool,
     configured: Configured,
+}
+
+impl<const PARTS: usize> Packed<PARTS> {
+    /// Room for rows of this length.
+    fn new(tiles: Tiles, dim: usize, rows: usize) -> Packed<PARTS> {
+        let steps = dim.div_ceil(DEPTH);
+        let keys = Scratch::take(KEYS.div_ceil(STRIP) * steps * STEP);
+        Packed {
+            dim,
+            steps,
+            queries: Scratch::take(rows.div_ceil(STRIP) * steps * STEP),
+            values: Scratch::take(keys.len()),
+            powers: Scratch::take(PARTS * KEYS.div_ceil(STRIP) * STEP),
+            ahead: Ahead { read: keys.as_ptr(), written: [keys.as_ptr().cast(); 2 * MAX_STEPS] },
+            keys,
+            count: 0,
+            is_normal: true,
+            configured: tiles.configure(),
+        }
+    }
 }
 
 impl<L: Lanes, const PARTS: usize> Products<L, bf16> for Packed<PARTS> {
@@ -214,7 +227,7 @@ impl<L: Lanes, const PARTS: usize> Products<L, bf16> for Packed<PARTS> {
                     let from = strip * STRIP + half * TILE_ROWS;
                     for (pair, line) in tile.chunks_exact_mut(TILE_ROWS).enumerate() {
                         let key = depth * DEPTH + 2 * pair;
-                        let [low, high] = [key, key + 1].map(|key| value(key));
+                        let [low, high] = [key, key + 1].map(value);
                         let (low, high) = (codes(lanes, low, from), codes(lanes, high, from));
                         lanes.store_i32(lanes.or_i32(low, lanes.shift_left(high, 16)), line);
                     }

@@ -60,7 +60,7 @@ impl<T> InLanes<T> for OnShape<'_, T> {
 }
 
 /// The same of bf16, where powers may be rounded before they meet values.
-pub(super) fn attention_p16(
+pub(crate) fn attention_p16(
     cpu: &Cpu,
     qkv: [&[bf16]; 3],
     y: &mut [bf16],

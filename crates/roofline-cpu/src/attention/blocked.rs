@@ -4,13 +4,13 @@
 //! product, where the sums stay in registers; and exponentials are those of whole vectors. Of each block the products
 //! never leave the nearest cache. All is f32 once it is packed.
 
-use super::blocks::{Make, Method, OnLevel, Products, ask, share, turn};
+use super::blocks::{KEYS, Method, Products, ask, attend, share, turn};
 use super::problem::{Part, Problem};
 use super::tile::{height, product, with_height};
 use super::{Heads, Rule};
 use crate::lanes::Lanes;
 use crate::scratch::Scratch;
-use crate::{Cpu, Element, Pieces};
+use crate::{Cpu, Element, Pieces, Vectorize};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -42,27 +42,23 @@ pub(super) struct InLanes;
 
 impl<T: Element> Method<T> for InLanes {
     fn attend(&self, cpu: &Cpu, problem: &Problem<'_, T>, part: &Part, y: &Pieces<'_, T>) {
-        cpu.isa.run(OnLevel { problem, part, y, method: InLanes });
+        cpu.isa.run(OnLevel { problem, part, y });
     }
 }
 
-impl<T: Element> Make<T> for InLanes {
-    type Products<L: Lanes> = Packed<L>;
+/// A part, on any level.
+struct OnLevel<'a, 'y, T> {
+    problem: &'a Problem<'a, T>,
+    part: &'a Part,
+    y: &'a Pieces<'y, T>,
+}
+
+impl<T: Element> Vectorize for OnLevel<'_, '_, T> {
+    type Output = bool;
     #[inline(always)]
-    fn make<L: Lanes>(&self, _lanes: L, dim: usize, rows: usize) -> Packed<L> {
-        let panels = rows.div_ceil(2 * L::LANES);
-        let tall = height::<L>(dim);
-        // Of keys and values there are as many as a block has; the last vector of each may be too wide.
-        let keys = super::blocks::KEYS.next_multiple_of(L::TILE_ROWS);
-        Packed {
-            dim,
-            tall,
-            queries: Scratch::take(panels * dim * 2 * L::LANES),
-            keys: Scratch::take(keys * dim + L::LANES),
-            values: Scratch::take(keys * dim.next_multiple_of(tall) + L::LANES),
-            count: 0,
-            lanes: PhantomData,
-        }
+    fn run<L: Lanes>(self, lanes: L) -> bool {
+        let by = Packed::<L>::new(self.problem.shape.dim, self.part.rows.len());
+        attend(lanes, by, self.problem, self.part, self.y)
     }
 }
 
@@ -77,6 +73,25 @@ pub(super) struct Packed<L> {
     /// Keys in the block, whole strips.
     count: usize,
     lanes: PhantomData<L>,
+}
+
+impl<L: Lanes> Packed<L> {
+    /// Room for rows of this length.
+    fn new(dim: usize, rows: usize) -> Packed<L> {
+        let panels = rows.div_ceil(2 * L::LANES);
+        let tall = height::<L>(dim);
+        // The last vector of keys and values may be too wide.
+        let keys = KEYS.next_multiple_of(L::TILE_ROWS);
+        Packed {
+            dim,
+            tall,
+            queries: Scratch::take(panels * dim * 2 * L::LANES),
+            keys: Scratch::take(keys * dim + L::LANES),
+            values: Scratch::take(keys * dim.next_multiple_of(tall) + L::LANES),
+            count: 0,
+            lanes: PhantomData,
+        }
+    }
 }
 
 impl<L: Lanes, T: Element> Products<L, T> for Packed<L> {
@@ -185,7 +200,6 @@ fn multiply<L: Lanes, const R: usize>(
 
 /// Adds powers times values to means, which count for less by factors.
 #[inline(always)]
-#[expect(clippy::too_many_arguments, reason = "a product of matrices, and what its sums are added to")]
 fn add<L: Lanes, const R: usize>(
     lanes: L,
     values: &[f32],

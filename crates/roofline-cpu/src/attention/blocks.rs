@@ -11,7 +11,7 @@ use super::problem::{Part, Problem};
 use super::tile::place;
 use crate::lanes::{Lanes, MAX_LANES};
 use crate::scratch::Scratch;
-use crate::{Cpu, Element, Pieces, Vectorize};
+use crate::{Cpu, Element, Pieces};
 use std::ops::Range;
 
 /// Keys in a block, less what is no whole unit.
@@ -213,10 +213,11 @@ fn edges<T>(
         return None;
     }
     let mut edges = [[0.0; 2 * MAX_LANES]; 2];
-    for lane in 0..width {
+    let [starts, ends] = &mut edges;
+    for (lane, (start, end)) in starts.iter_mut().zip(ends).enumerate().take(width) {
         let seen = problem.seen((rows.start + lane).min(rows.end - 1));
-        edges[0][lane] = (seen.start.max(keys.start) - keys.start) as f32;
-        edges[1][lane] = (seen.end.clamp(keys.start, keys.end) - keys.start) as f32;
+        *start = (seen.start.max(keys.start) - keys.start) as f32;
+        *end = (seen.end.clamp(keys.start, keys.end) - keys.start) as f32;
     }
     Some(edges)
 }
@@ -293,28 +294,5 @@ pub(super) fn ask<L: Lanes, T>(lanes: L, row: *const T, length: usize) {
     const LINE: usize = 64;
     for line in (0..length * size_of::<T>()).step_by(LINE) {
         lanes.prefetch(row.cast::<u8>().wrapping_add(line));
-    }
-}
-
-/// A part as code for any level.
-pub(super) struct OnLevel<'a, 'y, T, M> {
-    pub(super) problem: &'a Problem<'a, T>,
-    pub(super) part: &'a Part,
-    pub(super) y: &'a Pieces<'y, T>,
-    pub(super) method: M,
-}
-
-/// Makes what multiplies on a level.
-pub(super) trait Make<T> {
-    type Products<L: Lanes>: Products<L, T>;
-    fn make<L: Lanes>(&self, lanes: L, dim: usize, rows: usize) -> Self::Products<L>;
-}
-
-impl<T: Element, M: Make<T>> Vectorize for OnLevel<'_, '_, T, M> {
-    type Output = bool;
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) -> bool {
-        let by = self.method.make(lanes, self.problem.shape.dim, self.part.rows.len());
-        attend(lanes, by, self.problem, self.part, self.y)
     }
 }

@@ -134,16 +134,23 @@ impl<T: Element, P: Fn(usize) -> Range<usize>> Vectorize for SomeKeys<'_, '_, T,
                 let products = &mut products[row * block..];
                 match all - row {
                     1 => {
-                        multiply::<L, T, 1, 16>(lanes, queries, [problem.k, problem.v], rows, products, block)
+                        multiply::<L, T, 1, 16>(
+                            lanes,
+                            queries,
+                            [problem.k, problem.v],
+                            rows,
+                            products,
+                            block,
+                        );
                     }
                     2 => {
-                        multiply::<L, T, 2, 8>(lanes, queries, [problem.k, problem.v], rows, products, block)
+                        multiply::<L, T, 2, 8>(lanes, queries, [problem.k, problem.v], rows, products, block);
                     }
                     3 => {
-                        multiply::<L, T, 3, 4>(lanes, queries, [problem.k, problem.v], rows, products, block)
+                        multiply::<L, T, 3, 4>(lanes, queries, [problem.k, problem.v], rows, products, block);
                     }
                     _ => {
-                        multiply::<L, T, 4, 4>(lanes, queries, [problem.k, problem.v], rows, products, block)
+                        multiply::<L, T, 4, 4>(lanes, queries, [problem.k, problem.v], rows, products, block);
                     }
                 }
             }

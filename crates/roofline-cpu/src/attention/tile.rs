@@ -59,7 +59,6 @@ macro_rules! with_height {
         match $rows {
             6 if $lanes::TILE_ROWS >= 6 => $call::<$lanes, 6>($($argument),*),
             8 if $lanes::TILE_ROWS >= 8 => $call::<$lanes, 8>($($argument),*),
-            11 if $lanes::TILE_ROWS >= 11 => $call::<$lanes, 11>($($argument),*),
             13 if $lanes::TILE_ROWS >= 13 => $call::<$lanes, 13>($($argument),*),
             14 if $lanes::TILE_ROWS >= 14 => $call::<$lanes, 14>($($argument),*),
             _ => $call::<$lanes, 4>($($argument),*),
@@ -70,7 +69,7 @@ macro_rules! with_height {
 pub(super) use with_height;
 
 /// Rows that tiles may have, the most that a level has registers for being [`Lanes::TILE_ROWS`].
-const HEIGHTS: [usize; 6] = [4, 6, 8, 11, 13, 14];
+const HEIGHTS: [usize; 5] = [4, 6, 8, 13, 14];
 
 /// The height of tiles that have the least to do for so many rows: what is beyond them is computed for nothing, and a
 /// tile costs as much as a row on top.
