@@ -43,6 +43,12 @@ pub(crate) fn run(isa: Isa, code: impl OnBytes) {
             return unsafe { x86::run_avx2(avx2, code) };
         }
     }
+    run_portable(code);
+}
+
+/// Apart from its callers, as that of lanes.
+#[inline(never)]
+fn run_portable(code: impl OnBytes) {
     code.run(OfPortable);
 }
 

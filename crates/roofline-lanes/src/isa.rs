@@ -69,7 +69,7 @@ impl Isa {
                 }
             }
         }
-        code.run(Portable)
+        run_portable(code)
     }
 }
 
@@ -81,6 +81,12 @@ pub trait Vectorize {
     type Output;
     /// The code.
     fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}
+
+/// Apart from its callers, as the others are: they would each have a copy of the code, and it is the longest of the three.
+#[inline(never)]
+fn run_portable<V: Vectorize>(code: V) -> V::Output {
+    code.run(Portable)
 }
 
 #[cfg(target_arch = "x86_64")]
