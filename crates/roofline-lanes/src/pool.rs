@@ -78,22 +78,22 @@ impl Pool {
     /// With the payload of the first task that panicked; tasks that had not
     /// begun by then are dropped.
     pub fn run(&self, tasks: usize, work: impl Fn(usize) + Sync) {
-        self.fork(tasks, false, work);
+        self.fork(tasks, false, &work);
     }
 
     /// Calls `work(i)` on thread i, for every thread: a part that comes again
     /// in the next call finds its data in the caches of the same core.
     pub fn run_each(&self, work: impl Fn(usize) + Sync) {
-        self.fork(self.threads(), true, work);
+        self.fork(self.threads(), true, &work);
     }
 
-    fn fork(&self, tasks: usize, each: bool, work: impl Fn(usize) + Sync) {
+    /// Not generic, so that the code of a task is compiled once, and not once more for the calling thread alone.
+    fn fork(&self, tasks: usize, each: bool, work: &(dyn Fn(usize) + Sync)) {
         let shared = &*self.shared;
         let alone = self.workers.is_empty() || tasks <= 1;
         if alone || shared.busy.swap(true, Acquire) {
             return (0..tasks).for_each(work);
         }
-        let work: &(dyn Fn(usize) + Sync) = &work;
         // SAFETY: only the lifetime changes. Workers use the reference between
         // the new epoch and their decrement of `running`, and this function
         // does not return or unwind before `running` is zero.
@@ -160,13 +160,11 @@ impl Pool {
         let parts = self.threads().min(length / least.max(1)).max(1);
         let unit = unit.max(1);
         let per_part = length.div_ceil(unit).div_ceil(parts) * unit;
-        if parts == 1 {
-            return work(0..length);
-        }
-        self.run_each(|part| {
+        let threads = if parts == 1 { 1 } else { self.threads() };
+        self.fork(threads, true, &|part| {
             let from = length.min(part * per_part);
             let to = length.min(from + per_part);
-            if from < to {
+            if from < to || parts == 1 {
                 work(from..to);
             }
         });
