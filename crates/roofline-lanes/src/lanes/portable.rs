@@ -1,5 +1,6 @@
 //! Arrays of eight numbers that the compiler maps to whatever the target has.
 
+use half::slice::{HalfBitsSliceExt, HalfFloatSliceExt};
 use half::{bf16, f16};
 
 use super::Lanes;
@@ -164,12 +165,11 @@ impl Lanes for Portable {
     }
     #[inline(always)]
     fn load_f16(self, x: &[u16]) -> Floats {
-        let x = &x[..LANES];
-        std::array::from_fn(|lane| f16::from_bits(x[lane]).to_f32())
+        widen(x[..LANES].reinterpret_cast())
     }
     #[inline(always)]
     fn store_f16(self, v: Floats, y: &mut [u16]) {
-        y[..LANES].copy_from_slice(&v.map(|v| f16::from_f32(v).to_bits()));
+        narrow(v, y[..LANES].reinterpret_cast_mut());
     }
 
     #[inline(always)]
@@ -270,4 +270,18 @@ impl Lanes for Portable {
 #[inline(always)]
 fn power_of_two(n: i32) -> f32 {
     f32::from_bits(((n + 127) as u32) << 23)
+}
+
+/// Not inlined: without an instruction for it this is long, and whether there is one is asked each time.
+#[inline(never)]
+fn widen(x: &[f16]) -> Floats {
+    let mut v = [0.0; LANES];
+    x.convert_to_f32_slice(&mut v);
+    v
+}
+
+/// The way back.
+#[inline(never)]
+fn narrow(v: Floats, y: &mut [f16]) {
+    y.convert_from_f32_slice(&v);
 }
