@@ -138,21 +138,22 @@ pub const LADDERS: &[&[Implementation]] = &[
     crate::rms_norm::LADDER,
     crate::add_rms_norm::LADDER,
     crate::add_rms_norm::CODES,
-    crate::layer_norm::LADDER,
+    &crate::layer_norm::LADDER,
     crate::batch_norm::LADDER,
     crate::cross_entropy::LADDER,
     crate::focal::LADDER,
     crate::dropout::LADDER,
-    crate::rope::LADDER,
+    &crate::rope::LADDER,
     crate::rope::TABLES,
     &crate::quantize::LADDER,
     &crate::quantize::BACK,
     &crate::quantize::APART,
     crate::quantize::HELPERS,
     crate::matmul::LADDER,
-    crate::thin::LADDER,
-    crate::thin::CODED,
-    crate::attention::LADDER,
+    &crate::thin::LADDER,
+    &crate::thin::CODED,
+    &crate::thin::GROUPED,
+    &crate::attention::LADDER,
     crate::attention::VARLEN,
     crate::movement::APPEND,
 ];
@@ -178,6 +179,23 @@ pub fn find(operation: &str, name: &str) -> Option<&'static Implementation> {
 pub(crate) fn of_each(constants: &[(&'static str, u32)]) -> Vec<Variant> {
     vec![Variant::of::<f32>(constants), Variant::of::<bf16>(constants), Variant::of::<f16>(constants)]
 }
+
+/// The rungs of every form of a table, form by form: `ladder!(FORMS, of => PLAIN.form(of.operation), …)`.
+macro_rules! ladder {
+    ($table:ident, $of:ident => $($rung:expr),+ $(,)?) => {{
+        const RUNGS: usize = [$(stringify!($rung)),+].len();
+        let $of = &$table[0];
+        let mut rows = [[$($rung),+][0]; RUNGS * $table.len()];
+        let mut row = 0;
+        while row < rows.len() {
+            let $of = &$table[row / RUNGS];
+            rows[row] = [$($rung),+][row % RUNGS];
+            row += 1;
+        }
+        rows
+    }};
+}
+pub(crate) use ladder;
 
 /// A generic function of the number type that a call's precision names.
 macro_rules! by_type {

@@ -24,6 +24,17 @@ pub struct Product {
     pub k: usize,
 }
 
+impl Product {
+    /// That tensors have the elements of A, of B where it is numbers, and of C.
+    pub(crate) fn check(&self, a: usize, b: Option<usize>, c: usize) -> Result<()> {
+        let Product { m, n, k } = *self;
+        length("A", a, product("elements of A", m, k)?)?;
+        let of_b = product("elements of B", k, n)?;
+        length("B", b.unwrap_or(of_b), of_b)?;
+        length("C", c, product("elements of C", m, n)?)
+    }
+}
+
 /// Kernels count in signed 64 bits; half of that leaves room for every sum that they form.
 const MOST: usize = 1 << 62;
 

@@ -9,7 +9,7 @@ mod cut;
 mod varlen;
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type, of_each};
+use crate::catalog::{Implementation, by_type, ladder, of_each};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
@@ -43,8 +43,7 @@ const SIMPLE: Implementation = Implementation::new(
     PLAIN,
     by_row,
 )
-.slow(|row, _| of_each(&[&[("THREADS", PLAIN_THREADS)], form_of(row).constants().as_slice()].concat()))
-.params(PARAMS);
+.slow(|row, _| of_each(&[&[("THREADS", PLAIN_THREADS)], form_of(row).constants().as_slice()].concat()));
 const BY_LANES: Implementation = Implementation::new(
     "attention",
     "lanes",
@@ -54,8 +53,7 @@ const BY_LANES: Implementation = Implementation::new(
 )
 .fast(fast_variants)
 .precisions(&["f32"])
-.requires("dim <= 256")
-.params(PARAMS);
+.requires("dim <= 256");
 const BY_MATRIX: Implementation = Implementation::new(
     "attention",
     "matrix",
@@ -65,45 +63,30 @@ const BY_MATRIX: Implementation = Implementation::new(
 )
 .fast(fast_variants)
 .precisions(&["bf16", "f16"])
-.requires("dim <= 256")
-.params(PARAMS);
+.requires("dim <= 256");
+
+/// Every form, with the parameters that it takes.
+const FORMS: &[(&str, &[&str])] = &[
+    ("attention", PARAMS),
+    ("attention.causal", PARAMS),
+    ("attention.heads-first", PARAMS),
+    ("attention.heads-first-causal", PARAMS),
+    ("attention.masked", PARAMS),
+    ("attention.sinks", PARAMS),
+    ("attention.soft-cap", PARAMS),
+    ("window-attention", PARAMS),
+    ("window-attention.sinks", PARAMS),
+    ("window-attention.soft-cap", PARAMS),
+    ("paged-attention", &["scale"]),
+];
 
 /// Three rungs of every form.
-pub const LADDER: &[Implementation] = &[
-    SIMPLE,
-    BY_LANES,
-    BY_MATRIX,
-    SIMPLE.form("attention.causal"),
-    BY_LANES.form("attention.causal"),
-    BY_MATRIX.form("attention.causal"),
-    SIMPLE.form("attention.heads-first"),
-    BY_LANES.form("attention.heads-first"),
-    BY_MATRIX.form("attention.heads-first"),
-    SIMPLE.form("attention.heads-first-causal"),
-    BY_LANES.form("attention.heads-first-causal"),
-    BY_MATRIX.form("attention.heads-first-causal"),
-    SIMPLE.form("attention.masked"),
-    BY_LANES.form("attention.masked"),
-    BY_MATRIX.form("attention.masked"),
-    SIMPLE.form("attention.sinks"),
-    BY_LANES.form("attention.sinks"),
-    BY_MATRIX.form("attention.sinks"),
-    SIMPLE.form("attention.soft-cap"),
-    BY_LANES.form("attention.soft-cap"),
-    BY_MATRIX.form("attention.soft-cap"),
-    SIMPLE.form("window-attention"),
-    BY_LANES.form("window-attention"),
-    BY_MATRIX.form("window-attention"),
-    SIMPLE.form("window-attention.sinks"),
-    BY_LANES.form("window-attention.sinks"),
-    BY_MATRIX.form("window-attention.sinks"),
-    SIMPLE.form("window-attention.soft-cap"),
-    BY_LANES.form("window-attention.soft-cap"),
-    BY_MATRIX.form("window-attention.soft-cap"),
-    SIMPLE.form("paged-attention").params(&["scale"]),
-    BY_LANES.form("paged-attention").params(&["scale"]),
-    BY_MATRIX.form("paged-attention").params(&["scale"]),
-];
+pub const LADDER: [Implementation; 3 * FORMS.len()] = ladder!(
+    FORMS,
+    of => SIMPLE.form(of.0).params(of.1),
+    BY_LANES.form(of.0).params(of.1),
+    BY_MATRIX.form(of.0).params(of.1),
+);
 
 /// Which keys a query sees, and how tensors lie.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 mod forms;
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
@@ -118,6 +118,11 @@ impl Form {
         FORMS.iter().find(|form| form.operation == operation)
     }
 
+    /// A rung of it.
+    const fn row(&self, rung: Implementation) -> Implementation {
+        rung.form(self.operation).params(self.params)
+    }
+
     fn variant<T: Element>(&self, constants: &[(&'static str, u32)]) -> Variant {
         let all = [&[("INPUTS", self.inputs.len() as u32)], constants].concat();
         Variant::of::<T>(&all).with("FORMULA", self.formula)
@@ -130,25 +135,12 @@ impl Form {
 
 /// Two rungs of every form.
 pub const LADDER: [Implementation; 2 * FORMS.len()] = {
-    let plain = Implementation::new("", "plain", "one element a thread", PLAIN, launch);
+    let plain = Implementation::new("", "plain", "one element a thread", PLAIN, launch)
+        .slow(|row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&[])));
     let stream =
-        Implementation::new("", "stream", "sixteen bytes an access, several in flight", STREAM, launch);
-    let plain = Implementation {
-        variants: |row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&[])),
-        ..plain
-    };
-    let variants: fn(&Implementation, u32) -> Vec<Variant> =
-        |row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&Tile::BEST.constants()));
-    let stream = Implementation { fast: true, variants, ..stream };
-    let mut rows = [plain; 2 * FORMS.len()];
-    let mut i = 0;
-    while i < FORMS.len() {
-        let (operation, params) = (FORMS[i].operation, FORMS[i].params);
-        rows[2 * i] = Implementation { operation, params, ..plain };
-        rows[2 * i + 1] = Implementation { operation, params, ..stream };
-        i += 1;
-    }
-    rows
+        Implementation::new("", "stream", "sixteen bytes an access, several in flight", STREAM, launch)
+            .fast(|row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&Tile::BEST.constants())));
+    ladder!(FORMS, of => of.row(plain), of.row(stream))
 };
 
 fn form_of(row: &Implementation) -> Result<&'static Form> {

@@ -4,7 +4,7 @@
 //! One read and one write of a row; w and b are read once a row, from a cache.
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type, of_each};
+use crate::catalog::{Implementation, by_type, ladder, of_each};
 use crate::compile::Source;
 use crate::element::Element;
 use crate::error::Result;
@@ -75,21 +75,11 @@ pub struct Affine<'a, T> {
     pub b: DeviceSlice<'a, T>,
 }
 
+const FORMS: &[&str] = &["layer-norm", "layer-norm.plain", "layer-norm-gelu", "layer-norm-gelu.tanh"];
+
 /// The rungs of each, from the plain one up.
-pub const LADDER: &[Implementation] = &[
-    PLAIN,
-    LONG,
-    REGISTERS,
-    PLAIN.form("layer-norm.plain"),
-    LONG.form("layer-norm.plain"),
-    REGISTERS.form("layer-norm.plain"),
-    PLAIN.form("layer-norm-gelu"),
-    LONG.form("layer-norm-gelu"),
-    REGISTERS.form("layer-norm-gelu"),
-    PLAIN.form("layer-norm-gelu.tanh"),
-    LONG.form("layer-norm-gelu.tanh"),
-    REGISTERS.form("layer-norm-gelu.tanh"),
-];
+pub const LADDER: [Implementation; 3 * FORMS.len()] =
+    ladder!(FORMS, of => PLAIN.form(of), LONG.form(of), REGISTERS.form(of));
 
 const PLAIN: Implementation = row("plain", "one thread a row, three walks", KERNELS.plain)
     .slow(|row, _| of_each(of_row(row).kernels().form));

@@ -7,7 +7,7 @@ use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::Result;
 use crate::kernel::{Argument, Geometry};
-use crate::shape::{Product, blocks, length, product};
+use crate::shape::{Product, blocks, product};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 
@@ -73,9 +73,7 @@ fn launch<T: Element>(
     shape: Product,
 ) -> Result<()> {
     let Product { m, n, k } = shape;
-    length("A", a.len(), product("elements of A", m, k)?)?;
-    length("B", b.len(), product("elements of B", k, n)?)?;
-    length("C", c.len(), product("elements of C", m, n)?)?;
+    shape.check(a.len(), Some(b.len()), c.len())?;
     if c.is_empty() {
         return Ok(());
     }

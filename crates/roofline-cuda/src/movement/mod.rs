@@ -9,7 +9,7 @@ mod rows;
 mod transpose;
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::elementwise::Tile;
@@ -56,14 +56,7 @@ pub const LADDER: [Implementation; 2 * FORMS.len()] = {
         by_row,
     )
     .fast(|row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&Tile::BEST.constants())));
-    let mut rows = [plain; 2 * FORMS.len()];
-    let mut i = 0;
-    while i < FORMS.len() {
-        rows[2 * i] = plain.form(FORMS[i].operation);
-        rows[2 * i + 1] = stream.form(FORMS[i].operation);
-        i += 1;
-    }
-    rows
+    ladder!(FORMS, of => plain.form(of.operation), stream.form(of.operation))
 };
 
 fn form_of(row: &Implementation) -> Result<&'static Form> {

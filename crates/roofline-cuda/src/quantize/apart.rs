@@ -3,7 +3,7 @@
 
 use super::Groups;
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
@@ -119,17 +119,7 @@ pub const LADDER: [Implementation; 2 * CODINGS.len()] = {
     let about = "scales in one launch, sixteen bytes an access; codes in another, eight a thread";
     let shared = Implementation::new("", "shared", about, CODES, by_row);
     let shared = shared.fast(|row, _| variants(row, |_| vec![vec![("THREADS", THREADS)]]));
-    let mut rows = [plain; 2 * CODINGS.len()];
-    let mut i = 0;
-    while i < CODINGS.len() {
-        let of = &CODINGS[i];
-        let params: &[&str] = if matches!(of.groups, Groups::Blocks) { &["block"] } else { &[] };
-        let precisions: &[&str] = if of.signed { &["f32"] } else { plain.precisions };
-        rows[2 * i] = plain.form(of.operation).params(params).precisions(precisions);
-        rows[2 * i + 1] = shared.form(of.operation).params(params).precisions(precisions);
-        i += 1;
-    }
-    rows
+    ladder!(CODINGS, of => of.row(plain), of.row(shared))
 };
 
 /// What finds scales for the fast rungs, which are the same of many: compiled and tested, and offered to nobody.
@@ -158,6 +148,13 @@ impl Coding {
     /// That of an operation.
     pub fn find(operation: &str) -> Option<&'static Coding> {
         CODINGS.iter().find(|coding| coding.operation == operation)
+    }
+
+    /// A rung of it.
+    const fn row(&self, rung: Implementation) -> Implementation {
+        let params: &[&str] = if matches!(self.groups, Groups::Blocks) { &["block"] } else { &[] };
+        let precisions: &[&str] = if self.signed { &["f32"] } else { rung.precisions };
+        rung.form(self.operation).params(params).precisions(precisions)
     }
 
     fn variant<T: Element>(&self, constants: &[(&'static str, u32)]) -> Variant {

@@ -2,7 +2,7 @@
 //! `mx-dequantize`, with short blocks and scales of eight bits.
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::elementwise::Tile;
@@ -98,17 +98,7 @@ pub const LADDER: [Implementation; 2 * MEANINGS.len()] = {
     let one = Implementation::new("", "plain", "one code a thread", SOURCE, by_row).slow(variants);
     let pack = Implementation::new("", "stream", "sixteen bytes of results a thread", SOURCE, by_row);
     let pack = pack.fast(variants);
-    let mut rows = [one; 2 * MEANINGS.len()];
-    let mut i = 0;
-    while i < MEANINGS.len() {
-        let of = &MEANINGS[i];
-        let params: &[&str] = if matches!(of.shared, Shared::Block) { &["block"] } else { &[] };
-        let precisions = if matches!(of.shared, Shared::Of(_)) { WIDE } else { one.precisions };
-        rows[2 * i] = one.form(of.operation).params(params).precisions(precisions);
-        rows[2 * i + 1] = pack.form(of.operation).params(params).precisions(precisions);
-        i += 1;
-    }
-    rows
+    ladder!(MEANINGS, of => of.row(one), of.row(pack))
 };
 
 fn variants(row: &Implementation, _: u32) -> Vec<Variant> {
@@ -126,6 +116,13 @@ impl Meaning {
     /// That of an operation.
     pub fn find(operation: &str) -> Option<&'static Meaning> {
         MEANINGS.iter().find(|meaning| meaning.operation == operation)
+    }
+
+    /// A rung of it.
+    const fn row(&self, rung: Implementation) -> Implementation {
+        let params: &[&str] = if matches!(self.shared, Shared::Block) { &["block"] } else { &[] };
+        let precisions = if matches!(self.shared, Shared::Of(_)) { WIDE } else { rung.precisions };
+        rung.form(self.operation).params(params).precisions(precisions)
     }
 
     fn variant<T: Element>(&self, fast: bool) -> Variant {

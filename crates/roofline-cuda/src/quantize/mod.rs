@@ -8,7 +8,7 @@ mod apart;
 mod back;
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
@@ -101,15 +101,7 @@ pub const LADDER: [Implementation; 2 * FORMS.len()] = {
         .slow(|row, _| form_of(row).map_or(Vec::new(), |form| form.variants(&[])));
     let about = "threads share a group, two walks, the second from a cache";
     let shared = Implementation::new("", "shared", about, ROWS, by_row).fast(fast_variants);
-    let mut rows = [plain; 2 * FORMS.len()];
-    let mut i = 0;
-    while i < FORMS.len() {
-        let params: &[&str] = if matches!(FORMS[i].groups, Groups::Blocks) { &["block"] } else { &[] };
-        rows[2 * i] = plain.form(FORMS[i].operation).params(params);
-        rows[2 * i + 1] = shared.form(FORMS[i].operation).params(params);
-        i += 1;
-    }
-    rows
+    ladder!(FORMS, of => of.row(plain), of.row(shared))
 };
 
 fn fast_variants(row: &Implementation, _: u32) -> Vec<Variant> {
@@ -122,6 +114,12 @@ impl Form {
     /// The form of an operation.
     pub fn find(operation: &str) -> Option<&'static Form> {
         FORMS.iter().find(|form| form.operation == operation)
+    }
+
+    /// A rung of it.
+    const fn row(&self, rung: Implementation) -> Implementation {
+        let params: &[&str] = if matches!(self.groups, Groups::Blocks) { &["block"] } else { &[] };
+        rung.form(self.operation).params(params)
     }
 
     fn variant<T: Element>(&self, constants: &[(&'static str, u32)]) -> Variant {

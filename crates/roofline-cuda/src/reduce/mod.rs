@@ -7,7 +7,7 @@
 mod forms;
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
@@ -223,20 +223,15 @@ impl Form {
 
 /// Two rungs of every form.
 pub const LADDER: [Implementation; 2 * FORMS.len()] = {
-    let simple = Implementation::new("", "plain", "a block a line, then a tree", PLAIN, by_row);
-    let simple = Implementation { variants: plain_variants, ..simple };
+    let simple =
+        Implementation::new("", "plain", "a block a line, then a tree", PLAIN, by_row).slow(plain_variants);
     let about = "sixteen bytes an access; lines shared by threads, by warps or by all blocks";
-    let shared = Implementation::new("", "shared", about, ROWS, by_row);
-    let mut rungs = [simple; 2 * FORMS.len()];
-    let mut i = 0;
-    while i < FORMS.len() {
-        let (operation, source) = (FORMS[i].operation, FORMS[i].over.source());
-        rungs[2 * i] = Implementation { operation, ..simple };
-        rungs[2 * i + 1] =
-            Implementation { operation, source, fast: true, variants: fast_variants, ..shared };
-        i += 1;
-    }
-    rungs
+    let shared = Implementation::new("", "shared", about, ROWS, by_row).fast(fast_variants);
+    ladder!(
+        FORMS,
+        of => simple.form(of.operation),
+        Implementation { source: of.over.source(), ..shared.form(of.operation) },
+    )
 };
 
 impl Over {

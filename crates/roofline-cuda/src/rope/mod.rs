@@ -5,7 +5,7 @@
 mod tables;
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
@@ -45,27 +45,21 @@ pub struct Turns<'a> {
     pub interleaved: bool,
 }
 
-/// The rungs of every form, from the plain one up.
-pub const LADDER: &[Implementation] = &[
-    BY_PAIR,
-    BY_POSITION,
-    BY_PAIR.form("rope.interleaved"),
-    BY_POSITION.form("rope.interleaved"),
-    BY_PAIR.form("rope.cached"),
-    BY_POSITION.form("rope.cached"),
-    BY_PAIR.form("rope.interleaved-cached"),
-    BY_POSITION.form("rope.interleaved-cached"),
-    BY_PAIR.form("rope.cached-beyond"),
-    BY_POSITION.form("rope.cached-beyond"),
-    BY_PAIR.form("rope.in-place"),
-    BY_POSITION.form("rope.in-place"),
-    BY_PAIR.form("rope.interleaved-in-place"),
-    BY_POSITION.form("rope.interleaved-in-place"),
-    BY_PAIR.form("rope.cached-in-place"),
-    BY_POSITION.form("rope.cached-in-place"),
-    BY_PAIR.form("rope.interleaved-cached-in-place"),
-    BY_POSITION.form("rope.interleaved-cached-in-place"),
+const FORMS: &[&str] = &[
+    "rope",
+    "rope.interleaved",
+    "rope.cached",
+    "rope.interleaved-cached",
+    "rope.cached-beyond",
+    "rope.in-place",
+    "rope.interleaved-in-place",
+    "rope.cached-in-place",
+    "rope.interleaved-cached-in-place",
 ];
+
+/// The rungs of every form, from the plain one up.
+pub const LADDER: [Implementation; 2 * FORMS.len()] =
+    ladder!(FORMS, of => BY_PAIR.form(of), BY_POSITION.form(of));
 
 const BY_PAIR: Implementation = Implementation::new("rope", "plain", "one pair a thread", PLAIN, by_row)
     .slow(|row, _| forms(row, &[]))

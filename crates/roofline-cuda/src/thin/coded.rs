@@ -5,7 +5,7 @@
 
 use super::MOST_ROWS;
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
@@ -54,25 +54,17 @@ const OF_GROUPS: Implementation = Implementation::new(
 .precisions(HALVES)
 .requires("m <= 8, group % 128 == 0");
 
-/// Two rungs of every form.
-pub const LADDER: &[Implementation] = &[
-    SIMPLE,
-    OF_BLOCKS,
-    SIMPLE.form("q8-matmul.raw"),
-    OF_BLOCKS.form("q8-matmul.raw"),
-    SIMPLE.form("q8-matmul.fixed"),
-    OF_BLOCKS.form("q8-matmul.fixed"),
-    SIMPLE.form("q4-matmul"),
-    OF_BLOCKS.form("q4-matmul"),
-    SIMPLE.form("q4-matmul.raw"),
-    OF_BLOCKS.form("q4-matmul.raw"),
-    SIMPLE.form("q4-matmul.fixed"),
-    OF_BLOCKS.form("q4-matmul.fixed"),
-    SIMPLE.form("w4-matmul").precisions(HALVES),
-    OF_GROUPS,
-    SIMPLE.form("w4-matmul.fixed").precisions(HALVES),
-    OF_GROUPS.form("w4-matmul.fixed"),
-];
+const FORMS: &[&str] =
+    &["q8-matmul", "q8-matmul.raw", "q8-matmul.fixed", "q4-matmul", "q4-matmul.raw", "q4-matmul.fixed"];
+const GROUP_FORMS: &[&str] = &["w4-matmul", "w4-matmul.fixed"];
+
+/// Two rungs of every form of blocks.
+pub const LADDER: [Implementation; 2 * FORMS.len()] =
+    ladder!(FORMS, of => SIMPLE.form(of), OF_BLOCKS.form(of));
+
+/// Two rungs of every form of groups.
+pub const GROUPED: [Implementation; 2 * GROUP_FORMS.len()] =
+    ladder!(GROUP_FORMS, of => SIMPLE.form(of).precisions(HALVES), OF_GROUPS.form(of));
 
 /// Weights in codes: rows of W, each beginning with a whole block or group.
 #[derive(Clone, Copy, Debug)]
@@ -322,8 +314,7 @@ fn launch<T: Element>(
 ) -> Result<()> {
     let (Product { m, n, k }, kind) = (shape, weights.kind());
     let unsupported = |why: String| Err(CudaError::Unsupported(why));
-    length("X", x.len(), product("elements of X", m, k)?)?;
-    length("Y", y.len(), product("elements of Y", m, n)?)?;
+    shape.check(x.len(), None, y.len())?;
     weights.check(n, k)?;
     if (kind.bits == 0) == (T::PER_PACK == 4) {
         return unsupported(format!("these codes are not multiplied in {}", T::NAME));

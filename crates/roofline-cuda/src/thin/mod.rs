@@ -4,18 +4,18 @@
 mod coded;
 
 use crate::args::Args;
-use crate::catalog::{Implementation, by_type};
+use crate::catalog::{Implementation, by_type, ladder};
 use crate::compile::{Source, Variant};
 use crate::element::Element;
 use crate::error::{CudaError, Result};
 use crate::kernel::{Argument, Geometry};
 use crate::rows::check_cols;
-use crate::shape::{Product, blocks, length, product};
+use crate::shape::{Product, blocks, length};
 use crate::slice::{DeviceSlice, DeviceSliceMut};
 use crate::stream::Stream;
 use crate::sys::Plain;
 use crate::{bf16, f16};
-pub use coded::{LADDER as CODED, Weights, matmul_coded};
+pub use coded::{GROUPED, LADDER as CODED, Weights, matmul_coded};
 
 const PLAIN: Source = Source { file: "thin/plain.cu", text: include_str!("plain.cu"), entry: "thin_plain" };
 const THIN: Source = Source { file: "thin/thin.cu", text: include_str!("thin.cu"), entry: "thin_product" };
@@ -42,21 +42,18 @@ const FAST: Implementation = Implementation::new(
 .precisions(NUMBERS)
 .requires("m <= 8");
 
-/// Two rungs of every form.
-pub const LADDER: &[Implementation] = &[
-    SIMPLE,
-    FAST,
-    SIMPLE.form("matmul.fixed"),
-    FAST.form("matmul.fixed"),
-    SIMPLE.form("int8-matmul").precisions(CODES),
-    FAST.form("int8-matmul").precisions(CODES),
-    SIMPLE.form("int8-matmul.row").precisions(CODES),
-    FAST.form("int8-matmul.row").precisions(CODES),
-    SIMPLE.form("int8-matmul.channel").precisions(CODES),
-    FAST.form("int8-matmul.channel").precisions(CODES),
-    SIMPLE.form("int8-matmul.fixed").precisions(CODES),
-    FAST.form("int8-matmul.fixed").precisions(CODES),
+const FORMS: &[(&str, &[&str])] = &[
+    ("matmul", NUMBERS),
+    ("matmul.fixed", NUMBERS),
+    ("int8-matmul", CODES),
+    ("int8-matmul.row", CODES),
+    ("int8-matmul.channel", CODES),
+    ("int8-matmul.fixed", CODES),
 ];
+
+/// Two rungs of every form.
+pub const LADDER: [Implementation; 2 * FORMS.len()] =
+    ladder!(FORMS, of => SIMPLE.form(of.0).precisions(of.1), FAST.form(of.0).precisions(of.1));
 
 /// The scales of codes, one for the tensor or one for each row of it.
 #[derive(Clone, Copy, Debug)]
@@ -367,9 +364,7 @@ fn launch<I: Plain, O: Plain>(
     shape: Product,
 ) -> Result<()> {
     let Product { m, n, k } = shape;
-    length("A", a.len(), product("elements of A", m, k)?)?;
-    length("B", b.len(), product("elements of B", n, k)?)?;
-    length("C", c.len(), product("elements of C", m, n)?)?;
+    shape.check(a.len(), Some(b.len()), c.len())?;
     if let (Kind::Scaled { a, b, .. }, Some(scales)) = (kind, &scales) {
         length("the scales of A", scales.a.len(), if a { m } else { 1 })?;
         length("the scales of B", scales.b.len(), if b { n } else { 1 })?;
