@@ -137,8 +137,12 @@ __device__ __forceinline__ void put_splits_together(const float *all, const Size
 #pragma unroll
         for (int i = 0; i < MOST_SPLITS / 32; i++) {
             int split = lane + 32 * i;
-            own[i] = split < job.splits ? two[split * PART] : minus_infinity;
-            count[i] = split < job.splits ? two[split * PART + TILE] : 0.0f;
+            own[i] = minus_infinity;
+            count[i] = 0.0f;
+            if (split < job.splits) {
+                own[i] = two[split * PART];
+                count[i] = two[split * PART + TILE];
+            }
             largest = fmaxf(largest, own[i]);
         }
 #pragma unroll
