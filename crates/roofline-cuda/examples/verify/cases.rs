@@ -74,6 +74,8 @@ fn sizes(names: &[&str]) -> Vec<Vec<u64>> {
             &[6, 1023, 520],
             &[8, 4300, 128],
             &[1, 17, 1],
+            // More columns than all blocks compute at a time.
+            &[2, 5003, 1024],
         ],
         ["m", "n", "group", "k"] => &[
             &[1, 1, 1, 1],
@@ -95,6 +97,8 @@ fn sizes(names: &[&str]) -> Vec<Vec<u64>> {
             &[2, 1, 70, 4, 4, 256],
             &[1, 1, 900, 12, 1, 127],
             &[1, 7, 7, 3, 3, 100],
+            // So many heads that keys are split over warps alone, which take turns.
+            &[33, 1, 260, 8, 8, 128],
         ],
         ["batch", "seq", "kv", "heads", "kv-heads", "dim", "window"] => &[
             &[1, 1, 1, 1, 1, 1, 1],
