@@ -49,17 +49,23 @@ impl Cut {
             true => rows.next_power_of_two().clamp(1, if is_long { 4 } else { 8 }),
             false => 8,
         };
-        let resident = 1;
+        let is_crowded = !whole && dim > 64 && !is_long;
+        let resident = if is_f32 || !aligned || is_crowded { 1 } else { 2 };
         let turn = if is_f32 { 4 * (32 / lanes) } else { 16 };
         let warps = if is_long { 4 } else { 8 };
         // What a turn reads of keys and values, for a part of a head: 4 KiB a warp.
-        let depth = match aligned {
+        let depth = match is_f32 && aligned {
             true => (shared_bytes.saturating_sub(BESIDE) / ((warps * parts) << 12)).clamp(1, MOST_DEPTH),
             false => 0,
         };
         let [tile, warps, parts, lanes, turn, depth] =
             [tile, warps, parts, lanes, turn, depth].map(|number| number as u32);
         Cut { tile, warps, parts, lanes, turn, resident, depth, aligned, whole, is_f32 }
+    }
+
+    /// With a mask to read there are registers for one block of the matrix unit.
+    pub(super) fn masked(self, is_masked: bool) -> Cut {
+        Cut { resident: if is_masked && !self.is_f32 { 1 } else { self.resident }, ..self }
     }
 
     /// With half as many warps a block, and twice as many blocks beside each other: none begins when another ends.
@@ -105,10 +111,12 @@ impl Cut {
         let most = if groups > PARTS_GROUPS { 1 } else { room.min(turns).clamp(1, MOST_SPLITS) };
         let slots = (multiprocessors * self.resident as usize).max(1);
         let eighths = ((self.parts * self.warps * self.resident) as usize).div_ceil(2);
+        // Nothing is on its way to registers while a block begins and ends: that takes as long as a turn.
+        let (start, together) = if self.depth > 0 { (START, TOGETHER) } else { (eighths, 0) };
         let time = |splits: usize| {
             let of_warp = turns.div_ceil(splits).div_ceil(self.warps as usize);
-            let together = if splits == 1 { 0 } else { TOGETHER + splits / 4 };
-            (groups * splits).div_ceil(slots) * (eighths * of_warp + START) + together
+            let together = if splits == 1 { 0 } else { together + splits / 4 };
+            (groups * splits).div_ceil(slots) * (eighths * of_warp + start) + together
         };
         (1..=most).map(|splits| (splits, time(splits))).min_by_key(|(_, time)| *time).unwrap_or((1, 0))
     }
@@ -155,11 +163,9 @@ mod tests {
             let (cut, splits) = Cut::new(128, 4, 8, true, 227 << 10).best(groups, keys, 132);
             (cut.warps, cut.depth, splits)
         };
-        // Nearly every multiprocessor has a block, whose warps have four turns each.
-        assert_eq!(best(8, 8192), (8, 3, 16));
-        assert_eq!(best(8, 65_536), (8, 3, 16));
-        // Two smaller blocks, which all begin at once.
-        assert_eq!(best(256, 4096), (4, 3, 1));
-        assert_eq!(best(8, 1), (8, 3, 1));
+        // Every slot of the device has a block, whose warps have two turns each.
+        assert_eq!(best(8, 8192), (8, 0, 32));
+        assert_eq!(best(256, 4096), (8, 0, 1));
+        assert_eq!(best(8, 1), (8, 0, 1));
     }
 }

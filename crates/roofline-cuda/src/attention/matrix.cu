@@ -1,10 +1,10 @@
 // Attention of few queries on the matrix unit: eight heads of queries that look at one head of keys are its rows, and every
 // key and value is read once for all of them.
 //
-// Grid: see `split.cuh`. A warp takes sixteen keys at a time; DIMS is the length of a head, in sixty-fours. Where heads lie at
-// multiples of sixteen bytes, keys and values of DEPTH turns are on their way to shared memory, each lane's to places of its
-// own; else those of one turn are, to registers. Scores come out of the unit as it wants the probabilities: these meet the
-// values in three parts that together are all their digits, so that nothing is rounded to half precision but the result.
+// Grid: see `split.cuh`. A warp takes sixteen keys at a time, with all of their values in flight, to registers: by way of
+// shared memory it took one and a half times as long. DIMS is the length of a head, in sixty-fours. Scores come out of the
+// unit as it wants the probabilities: these meet the values in three parts that together are all their digits, so that
+// nothing is rounded to half precision but the result.
 #define COLUMNS (64 * DIMS)
 // f16 has no digits left far below 1: probabilities are of this, and so is their sum.
 #if defined(ELEMENT_F16)
@@ -12,7 +12,6 @@
 #else
 #define ONE 1.0f
 #endif
-#include "async.cuh"
 #include "matrix.cuh"
 #include "split.cuh"
 
@@ -20,9 +19,8 @@ static_assert(TILE == 8, "as many as the unit has columns");
 #define KEYS 16
 // Thirty-twos of a head.
 #define STEPS (2 * DIMS)
-// Packs of a turn that a lane has: of two keys, and of four keys' values.
-#define OF_KEYS (2 * STEPS)
-#define OF_TURN (OF_KEYS + 4 * DIMS)
+// Long heads find no registers for keys and values at once, nor do others with more to do about a score.
+#define AT_ONCE (DIMS < 2 || (DIMS == 2 && !CAPPED))
 
 // A pair as two numbers of half precision, and what that leaves of it. In bf16 the leading digits are cut off, in f16 the
 // rest of rounding is exact, too.
@@ -88,59 +86,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     auto key_of = [&](int j) { return j < job.end ? key_at(size, place_of(size, pages, job.batch, j), job.kv_head) : 0; };
     auto row_of_key = [&](int first, int s) { return first + 8 * s + group; };
     auto row_of_value = [&](int first, int s) { return first + 8 * (s / 2) + 2 * lane + s % 2; };
-#if ALIGNED
-    Pack *own = room + threadIdx.x;
-    auto fetch_turn = [&](int first, int stage) {
-        Pack *to = own + stage * (OF_TURN * THREADS);
-        if (first < job.end) {
-#pragma unroll
-            for (int s = 0; s < 2; s++) {
-                int j = row_of_key(first, s);
-                const Word *from = k + key_of(j);
-#pragma unroll
-                for (int p = 0; p < STEPS; p++) {
-                    int d = (4 * p + lane) * PER_PACK;
-                    bool is_there = j < job.end && d < size.dim;
-                    fetch(to + (STEPS * s + p) * THREADS, is_there ? from + d : k, is_there);
-                }
-            }
-#pragma unroll
-            for (int s = 0; s < 4; s++) {
-                int j = row_of_value(first, s);
-                const Word *from = v + key_of(j);
-#pragma unroll
-                for (int p = 0; p < DIMS; p++) {
-                    int d = (8 * p + group) * PER_PACK;
-                    bool is_there = j < job.end && d < size.dim;
-                    fetch(to + (OF_KEYS + DIMS * s + p) * THREADS, is_there ? from + d : v, is_there);
-                }
-            }
-        }
-        end_stage();
-    };
-#pragma unroll
-    for (int stage = 0; stage < DEPTH - 1; stage++) fetch_turn(job.begin + KEYS * (warp + stage * WARPS), stage);
-    int stage = 0;
-#endif
     for (int first = job.begin + KEYS * warp; first < job.end; first += KEYS * WARPS) {
         Pack key[2][STEPS], value[DIMS][4];
-#if ALIGNED
-        // Into the places of the turn before this one.
-        fetch_turn(first + (DEPTH - 1) * (KEYS * WARPS), stage == 0 ? DEPTH - 1 : stage - 1);
-        wait_for_stages<DEPTH - 1>();
-        const Pack *fetched = own + stage * (OF_TURN * THREADS);
-#pragma unroll
-        for (int s = 0; s < 2; s++) {
-#pragma unroll
-            for (int p = 0; p < STEPS; p++) key[s][p] = fetched[(STEPS * s + p) * THREADS];
-        }
-#pragma unroll
-        for (int s = 0; s < 4; s++) {
-#pragma unroll
-            for (int p = 0; p < DIMS; p++) value[p][s] = fetched[(OF_KEYS + DIMS * s + p) * THREADS];
-        }
-        stage = stage == DEPTH - 1 ? 0 : stage + 1;
-#else
 #pragma unroll
         for (int s = 0; s < 2; s++) {
             int j = row_of_key(first, s);
@@ -148,14 +95,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
             for (int p = 0; p < STEPS; p++) key[s][p] = load_head(k, at, (4 * p + lane) * PER_PACK, size, j < job.end);
         }
+        auto load_values = [&] {
 #pragma unroll
-        for (int s = 0; s < 4; s++) {
-            int j = row_of_value(first, s);
-            i64 at = key_of(j);
+            for (int s = 0; s < 4; s++) {
+                int j = row_of_value(first, s);
+                i64 at = key_of(j);
 #pragma unroll
-            for (int p = 0; p < DIMS; p++) value[p][s] = load_head(v, at, (8 * p + group) * PER_PACK, size, j < job.end);
-        }
-#endif
+                for (int p = 0; p < DIMS; p++) value[p][s] = load_head(v, at, (8 * p + group) * PER_PACK, size, j < job.end);
+            }
+        };
+        if (AT_ONCE) load_values();
         // Of the query in this lane's row, with keys 2 lane and 2 lane + 1 of each eight.
         float share[2][2] = {}, most = largest;
         const Word *mask = mask_of(size, beside, query_row);
@@ -171,6 +120,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 most = fmaxf(most, share[s][i]);
             }
         }
+        if (!AT_ONCE) load_values();
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
         float base = base_of(most);
@@ -203,8 +153,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     sum += __shfl_xor_sync(0xffffffffu, sum, 1);
     sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-    // What was fetched has been read by all: its room is that of what warps found.
-    __syncthreads();
     Found &found = *reinterpret_cast<Found *>(room);
     if (lane == 0) {
         found.most[warp][group] = largest;

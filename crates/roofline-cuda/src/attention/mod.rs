@@ -183,7 +183,9 @@ fn fast_variants(row: &Implementation, _: u32) -> Vec<Variant> {
         let of = |(dim, rows, aligned)| {
             // Where many blocks begin at once they are halves.
             [1, 256].map(|groups| {
-                let (cut, _) = Cut::new(dim, rows, T::PER_PACK, aligned, 227 << 10).best(groups, 4096, 132);
+                let (cut, _) = Cut::new(dim, rows, T::PER_PACK, aligned, 227 << 10)
+                    .masked(form.beside == Counts::Mask)
+                    .best(groups, 4096, 132);
                 Variant::of::<T>(&[cut.constants().as_slice(), &form.constants()].concat())
             })
         };
@@ -381,7 +383,8 @@ fn launch<T: Element>(
     let lies_well = |address: u64| address.is_multiple_of(16);
     let aligned = dim.is_multiple_of(T::PER_PACK) && [&q, &k, &v].into_iter().all(|x| lies_well(x.address()));
     let device = stream.device();
-    let cut = Cut::new(dim, rows, T::PER_PACK, aligned, device.info().shared_bytes);
+    let cut = Cut::new(dim, rows, T::PER_PACK, aligned, device.info().shared_bytes)
+        .masked(matches!(beside, Beside::Mask(_)));
     let groups = many(&[batch, rows.div_ceil(cut.tile as usize), kv_heads])?;
     let keys = match form.window {
         _ if pages.is_some() => sequences * kv / batch,
