@@ -20,7 +20,7 @@ static_assert(TILE == 8, "as many as the unit has columns");
 // Thirty-twos of a head.
 #define STEPS (2 * DIMS)
 // Long heads find no registers for keys and values at once, nor do others with more to do about a score.
-#define AT_ONCE (DIMS < 2 || (DIMS == 2 && !CAPPED))
+#define ALL_IN_FLIGHT (DIMS < 2 || (DIMS == 2 && !CAPPED))
 
 // A pair as two numbers of half precision, and what that leaves of it. In bf16 the leading digits are cut off, in f16 the
 // rest of rounding is exact, too.
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 for (int p = 0; p < DIMS; p++) value[p][s] = load_head(v, at, (8 * p + group) * PER_PACK, size, j < job.end);
             }
         };
-        if (AT_ONCE) load_values();
+        if (ALL_IN_FLIGHT) load_values();
         // Of the query in this lane's row, with keys 2 lane and 2 lane + 1 of each eight.
         float share[2][2] = {}, most = largest;
         const Word *mask = mask_of(size, beside, query_row);
@@ -120,7 +120,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
                 most = fmaxf(most, share[s][i]);
             }
         }
-        if (!AT_ONCE) load_values();
+        if (!ALL_IN_FLIGHT) load_values();
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
         most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
         float base = base_of(most);
