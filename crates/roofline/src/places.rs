@@ -8,6 +8,7 @@ use roofline_conductor::runners::{self, RESERVED, RunnerSpec, variable};
 use roofline_core::names::is_provider;
 use roofline_core::nearest::nearest;
 use roofline_core::suite::Suite;
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// The running binary.
@@ -138,7 +139,8 @@ pub fn runners(places: &Places) -> Result<Vec<RunnerSpec>, Problem> {
             let place = if other.is_built_in() {
                 "this binary".to_owned()
             } else {
-                format!("`{}`", other.folder.display())
+                let file = other.named.as_ref().map_or(&other.folder, |(_, file)| file);
+                format!("`{}`", file.display())
             };
             let (at, hint) = match &spec.named {
                 Some(("--python" | "--lib" | "--cuda", file)) => {
@@ -224,9 +226,41 @@ fn library(program: &Path, file: &Path) -> Result<RunnerSpec, Problem> {
     }
     let name = roofline_runner::library::provider(file)
         .ok_or_else(|| problem(NO_NAME.to_owned(), "call it `mine.so`"))?;
-    RunnerSpec::library(program, &name, file).map_err(|error| {
-        problem(error.to_string(), "build it first: `cc -O3 -shared -fPIC -o mine.so mine.c`")
-    })
+    let build = "build it first: `cc -O3 -shared -fPIC -o mine.so mine.c`";
+    let spec =
+        RunnerSpec::library(program, &name, file).map_err(|error| problem(error.to_string(), build))?;
+    match foreign(file) {
+        Some(Foreign::NoLibrary) => Err(problem("is no shared library".to_owned(), build)),
+        Some(Foreign::Machine) => {
+            let why = format!("is built for another machine than this one, {}", std::env::consts::ARCH);
+            Err(problem(why, "build it here, or with the compiler for this machine"))
+        }
+        None => Ok(spec),
+    }
+}
+
+/// Why a file cannot be loaded here, whatever is in it. The loader says of a library for another processor that there is none.
+enum Foreign {
+    NoLibrary,
+    Machine,
+}
+
+/// Looks at the beginning of a file: ELF's mark, its class, its order of bytes, and the processor, held against this program's.
+fn foreign(file: &Path) -> Option<Foreign> {
+    let head = |path: &Path| {
+        let mut head = [0; 20];
+        std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head)).map(|()| head)
+    };
+    let own = head(&program().ok()?).ok()?;
+    let (mark, class, processor) = (0..4, 4..6, 18..20);
+    match head(file) {
+        Ok(head) if head[mark.clone()] != own[mark] => Some(Foreign::NoLibrary),
+        Ok(head) if head[class.clone()] != own[class] || head[processor.clone()] != own[processor] => {
+            Some(Foreign::Machine)
+        }
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Some(Foreign::NoLibrary),
+        _ => None,
+    }
 }
 
 /// The runner over CUDA kernels that `--cuda` names.

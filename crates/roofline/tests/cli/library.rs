@@ -179,7 +179,25 @@ fn an_operation_that_the_library_lacks_is_said() {
         ],
     );
     let words = format!("check {CASE} --lib ./mine.so -i mine/rihgt");
-    scene.call_with_store(&words).complains(5, &["no such implementation of `add`"]);
+    scene.call_with_store(&words).complains(
+        5,
+        &[
+            "nothing is selected by `mine/rihgt`: no such implementation of `add`",
+            "did you mean `mine/right`?",
+        ],
+    );
+    // Nor is it lost among others that are there.
+    let words = format!("check {CASE} --lib ./mine.so -i mine/right,mine/rihgt");
+    scene.call_with_store(&words).complains(5, &["`mine/rihgt`", "did you mean `mine/right`?"]);
+    let words =
+        format!("check {CASE} softmax/f32/rows=5,cols=7 --lib ./mine.so -i mine/right,cpu/three-pass");
+    scene.call_with_store(&words).exits(0);
+    let words = format!("check {CASE} --lib ./mine.so -i mine/right,cpu/three-pass");
+    let outcome = scene.call_with_store(&words).exits(0);
+    let told = "`-i cpu/three-pass` takes no part: it has nothing for `add`";
+    assert!(outcome.stderr.contains(told), "{}", outcome.stderr);
+    let words = format!("run {CASE} --lib ./mine.so --against mine/rihgt");
+    scene.call_with_store(&words).complains(5, &["no row of `mine/rihgt`", "did you mean `mine/right`?"]);
     // What is remembered of a file is forgotten when the file changes.
     build(&scene, &KERNELS.replace("\"right\"", "\"renamed\""));
     let words = format!("check {CASE} --lib ./mine.so -i mine/renamed --format jsonl");
@@ -196,10 +214,7 @@ fn what_is_no_library_of_kernels_is_refused_with_the_reason() {
     let scene = Scene::new();
     check(&scene).complains(2, &["`--lib ./mine.so`: No such file", "cc -O3 -shared"]);
     scene.write("mine.so", "#!/bin/sh\n");
-    check(&scene).complains(
-        5,
-        &["runner `mine`: ", "mine.so` cannot be loaded as a shared library: ", "hint: `roofline header`"],
-    );
+    check(&scene).complains(2, &["`--lib ./mine.so`: is no shared library", "hint: build it first"]);
     scene.call_with_store(&format!("check {CASE} --lib .")).complains(2, &["is a folder"]);
 
     let table = "static const roofline_library library = {ROOFLINE_INTERFACE";
@@ -237,11 +252,33 @@ fn what_is_no_library_of_kernels_is_refused_with_the_reason() {
         build(&scene, &KERNELS.replacen(from, to, 1));
         check(&scene).complains(5, &["runner `mine`: ", parts, "hint: "]);
     }
+    // What the loader has no words for: a source, nothing, and a library for another processor.
+    build(&scene, KERNELS);
+    let mut library = std::fs::read(scene.path("mine.so")).unwrap();
+    library[18..20].copy_from_slice(&[183, 0]);
+    for (bytes, parts) in [
+        (
+            b"int main; /* of more than twenty bytes */".as_slice(),
+            ["is no shared library", "hint: build it first"],
+        ),
+        (b"", ["is no shared library", "hint: build it first"]),
+        (&library, ["is built for another machine than this one, x86_64", "hint: "]),
+    ] {
+        std::fs::write(scene.path("mine.so"), bytes).unwrap();
+        check(&scene).complains(2, &parts);
+    }
+    build(&scene, KERNELS);
     // Two files of one name, and one that is called as a runner of the house.
     std::fs::copy(scene.path("mine.so"), scene.path("cpu.so")).unwrap();
     scene
         .call_with_store(&format!("check {CASE} --lib cpu.so"))
         .complains(2, &["two runners are called `cpu`", "give the file another name"]);
+    std::fs::create_dir(scene.path("old")).unwrap();
+    std::fs::copy(scene.path("mine.so"), scene.path("old/mine.so")).unwrap();
+    let words = format!("check {CASE} --lib old/mine.so --lib mine.so");
+    scene
+        .call_with_store(&words)
+        .complains(2, &["two runners are called `mine`", "old/mine.so` and `", "/mine.so`"]);
 }
 
 #[test]

@@ -14,6 +14,7 @@ use roofline_conductor::plan::{Plan, PlannedCase, PlannedRow, RunnerOffers, name
 use roofline_conductor::runners::RunnerSpec;
 use roofline_core::case::Case;
 use roofline_core::names::matches;
+use roofline_core::nearest::nearest;
 use roofline_core::protocol::Offer;
 use roofline_run::{Ask, Lineup, Others, Planned, forecast, roughly};
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,13 +51,14 @@ pub fn plan(args: &Measure, ask: &Ask, machine: &Machine) -> Result<Planned, Pro
     if plan.rows() == 0 {
         return Err(nothing_selected(args, &forms, &lineup.offers));
     }
+    check_implementations(args, &forms, &lineup.offers)?;
     let is_named = |name: &str| {
         let is_hub = |hub: &String| names(hub, name);
         patterns.iter().any(|pattern| pattern == name) || args.against.as_ref().is_some_and(is_hub)
     };
     // Whoever names a case has it, however long it takes.
     let slow = if is_by_id { 0 } else { leave_out_slow(&mut plan, args.how.bounds.quick, is_named)? };
-    check_against(args, &plan)?;
+    check_against(args, &lineup.specs, &plan)?;
     check_twins(&plan)?;
     tell_dropped(args, &lineup, &plan);
     if let Some(name) = &args.save {
@@ -171,15 +173,68 @@ fn tell_dropped(args: &Measure, lineup: &Lineup, plan: &Plan) {
 }
 
 /// What is compared against must be among the rows.
-fn check_against(args: &Measure, plan: &Plan) -> Result<(), Problem> {
+fn check_against(args: &Measure, specs: &[RunnerSpec], plan: &Plan) -> Result<(), Problem> {
     let Some(against) = &args.against else { return Ok(()) };
     let mut rows = plan.cases.iter().flat_map(|planned| &planned.rows);
     if rows.any(|row| names(against, &row.implementation)) {
         return Ok(());
     }
-    let hint =
-        "`--against` names an implementation or a provider that takes part; `-i` and `--runner` bring more";
+    let rows = plan.cases.iter().flat_map(|planned| &planned.rows).map(|row| row.implementation.as_str());
+    let names = if against.contains('/') {
+        rows.collect()
+    } else {
+        specs.iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>()
+    };
+    let hint = did_you_mean(against, names).unwrap_or_else(|| {
+        "`--against` names an implementation or a provider that takes part; `-i` and `--runner` bring more"
+            .to_owned()
+    });
     Err(Problem::nothing(format!("there is no row of `{against}` to compare with"), hint))
+}
+
+/// What `-i` names must be there; of what is there for other operations alone it is said that it takes no part.
+fn check_implementations(
+    args: &Measure,
+    forms: &BTreeSet<String>,
+    runners: &[RunnerOffers],
+) -> Result<(), Problem> {
+    let offers = || runners.iter().flat_map(|runner| &runner.offers);
+    for pattern in &args.implementation {
+        let swept = format!("{pattern}:*");
+        let is_meant =
+            |offer: &Offer| matches(pattern, &offer.implementation) || matches(&swept, &offer.implementation);
+        if offers().any(|offer| forms.contains(&offer.operation) && is_meant(offer)) {
+            continue;
+        }
+        if !pattern.contains('*') && !offers().any(is_meant) {
+            return Err(no_such(pattern, forms, runners));
+        }
+        tell(&format!("`-i {pattern}` takes no part: it has nothing for {}", few(forms)));
+    }
+    Ok(())
+}
+
+/// A name that nothing of what is selected has.
+fn no_such(name: &str, forms: &BTreeSet<String>, runners: &[RunnerOffers]) -> Problem {
+    let offers = runners.iter().flat_map(|runner| &runner.offers);
+    let known = offers.filter(|offer| forms.contains(&offer.operation));
+    let hint = did_you_mean(name, known.map(|offer| offer.implementation.as_str()))
+        .unwrap_or_else(|| "`roofline list implementations` shows what there is".to_owned());
+    let forms = few(forms);
+    Problem::nothing(format!("nothing is selected by `{name}`: no such implementation of {forms}"), hint)
+}
+
+/// Operations by name, or how many they are.
+fn few(forms: &BTreeSet<String>) -> String {
+    if forms.len() > MOST_NAMED {
+        format!("any of the {} operations", forms.len())
+    } else {
+        list(forms.iter().map(String::as_str))
+    }
+}
+
+fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(name, known).filter(|near| *near != name).map(|near| format!("did you mean `{near}`?"))
 }
 
 /// Two rows of one name could not be told apart.
@@ -223,11 +278,11 @@ fn nothing_selected(args: &Measure, forms: &BTreeSet<String>, runners: &[RunnerO
         .filter(wanted)
         .map(|offer| offer.operation.as_str())
         .collect();
+    if others.is_empty() {
+        return no_such(&args.implementation.join(","), forms, runners);
+    }
     let hint = "`roofline list implementations` shows what there is";
     let forms = list(forms.iter().map(String::as_str));
-    if others.is_empty() {
-        return Problem::nothing(format!("nothing is selected: no such implementation of {forms}"), hint);
-    }
     let few = if others.len() > MOST_NAMED {
         format!("{} operations", others.len())
     } else {
