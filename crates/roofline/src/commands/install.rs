@@ -33,15 +33,24 @@ pub fn run(args: &Install) -> Result<ExitCode, Problem> {
     };
     fs::create_dir_all(&folder).map_err(failed)?;
     let _lock = lock(&folder).map_err(failed)?;
-    if marker.exists() {
-        fs::remove_file(&marker).map_err(failed)?;
-    }
     let python = match &args.python {
         Some(python) => named(python)?,
-        None => make(spec, &folder, requirements, args.index_url.as_deref())?,
+        None => {
+            if marker.exists() {
+                fs::remove_file(&marker).map_err(failed)?;
+            }
+            make(spec, &folder, requirements, args.index_url.as_deref())?
+        }
     };
-    fs::write(&marker, format!("{}\n", python.display())).map_err(failed)?;
-    answer(spec, places, &marker, &python, requirements)
+    // An interpreter that is there already changes nothing in the environment of before: where it will not do, that one stays.
+    let now = format!("{}\n", python.display());
+    let before = fs::read_to_string(&marker).ok().filter(|before| *before != now);
+    fs::write(&marker, now).map_err(failed)?;
+    let answer = answer(spec, places, &python, requirements);
+    if answer.is_err() {
+        let _ = before.map_or_else(|| fs::remove_file(&marker), |before| fs::write(&marker, before));
+    }
+    answer
 }
 
 /// Keeps a second installation of the same runner waiting, until this process ends.
@@ -55,14 +64,19 @@ fn lock(folder: &Path) -> io::Result<File> {
 fn named(python: &Path) -> Result<PathBuf, Problem> {
     let mut command = Command::new(python);
     command.args(["-c", "import sys; print(sys.executable)"]).stderr(Stdio::inherit());
-    let output = command.output().map_err(|error| not_started(python, &error))?;
+    let output = command.output().map_err(|error| {
+        let why = format!("`{}` could not be started: {error}", python.display());
+        Problem::usage(why, NO_PROGRAM)
+    })?;
     let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     if output.status.success() && path.is_absolute() {
         return Ok(path);
     }
     let why = format!("`{}` is no Python interpreter that works: {}", python.display(), output.status);
-    Err(Problem::usage(why, "name the program itself, such as `/usr/bin/python3`"))
+    Err(Problem::usage(why, NO_PROGRAM))
 }
+
+const NO_PROGRAM: &str = "name the program itself, such as `/usr/bin/python3`";
 
 fn not_started(python: &Path, error: &io::Error) -> Problem {
     let why = format!("`{}` could not be started: {error}", python.display());
@@ -112,7 +126,6 @@ fn step(command: &mut Command, program: &Path, what: &str, hint: impl Fn() -> St
 fn answer(
     spec: &RunnerSpec,
     places: &Places,
-    marker: &Path,
     python: &Path,
     requirements: &Path,
 ) -> Result<ExitCode, Problem> {
@@ -125,7 +138,6 @@ fn answer(
             Ok(ExitCode::SUCCESS)
         }
         Err(why) => {
-            let _ = fs::remove_file(marker);
             let packages = format!("`{} -m pip install -r {}`", python.display(), requirements.display());
             Err(Problem::nothing(
                 format!("runner `{}`: {why}", spec.name),

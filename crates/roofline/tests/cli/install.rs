@@ -94,6 +94,12 @@ fn an_interpreter_that_is_there_is_used_or_refused() {
     let shown = scene.call_with_store("job add/f32/rows=1,cols=1@mine/x --runner mine").exits(0).stdout;
     assert!(shown.contains(&format!(" {python} main.py < ")), "{shown}");
 
+    // A mistake takes nothing away.
+    install("--python ./nowhere")
+        .complains(2, &["`./nowhere` could not be started", "hint: name the program"]);
+    let shown = scene.call_with_store("job add/f32/rows=1,cols=1@mine/x --runner mine").exits(0).stdout;
+    assert!(shown.contains(&format!(" {python} main.py < ")), "{shown}");
+
     // One with which the runner does not start is not kept.
     scene.write("mine/main.py", "raise SystemExit('it lacks something')\n");
     let refused = install(&format!("--python {python}"));
