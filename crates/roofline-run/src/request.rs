@@ -121,7 +121,7 @@ impl Request<'_> {
         }
         progress.finish();
         if start.elapsed() > LONG {
-            terminal::tell(&format!("{}: {spent}", roughly(start.elapsed())));
+            terminal::tell(&format!("took {}: {spent}", roughly(start.elapsed())));
         }
         sort(&self.planned.plans, &mut outcome.records);
         verdict::drop_failed_hubs(&mut outcome.records);

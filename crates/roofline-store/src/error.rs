@@ -134,6 +134,7 @@ pub(crate) fn classify(path: &Path, doing: Doing, error: &rusqlite::Error) -> St
         Some(ErrorCode::CannotOpen) if doing == Doing::Writing => StoreError::ReadOnly { path },
         Some(ErrorCode::DiskFull) => StoreError::Full { path, why },
         Some(ErrorCode::SystemIoFailure) if doing == Doing::Writing => StoreError::Full { path, why },
+        Some(ErrorCode::DatabaseCorrupt) => StoreError::Corrupt { path, why },
         Some(_) if doing == Doing::Opening => StoreError::Unopened { path, why },
         _ => StoreError::Corrupt { path, why },
     }

@@ -9,7 +9,8 @@ mod places;
 mod select;
 
 use args::{BuiltIn, Command, Line};
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use error::Problem;
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ use std::process::ExitCode;
 static HEAP: roofline_runner::Counting = roofline_runner::Counting;
 
 fn main() -> ExitCode {
-    let line = Line::parse();
+    let line = Line::try_parse().unwrap_or_else(|error| without_hidden(error).exit());
     if line.command.is_quiet() {
         roofline_run::terminal::hush();
     }
@@ -26,6 +27,20 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(problem) => problem.report(),
     }
+}
+
+/// A mistake without suggestions that nobody is to follow: commands of our own processes.
+fn without_hidden(mut error: clap::Error) -> clap::Error {
+    let kind = ContextKind::SuggestedSubcommand;
+    if let Some(ContextValue::Strings(names)) = error.remove(kind) {
+        let command = Line::command();
+        let is_shown = |name: &String| command.find_subcommand(name).is_none_or(|known| !known.is_hide_set());
+        let shown: Vec<String> = names.into_iter().filter(is_shown).collect();
+        if !shown.is_empty() {
+            error.insert(kind, ContextValue::Strings(shown));
+        }
+    }
+    error
 }
 
 fn run(command: Command) -> Result<ExitCode, Problem> {

@@ -1,7 +1,7 @@
 //! What is measured, and how: `check`, `run` and `ab`.
 
 use super::values::{
-    parse_delta, parse_detect, parse_duration, parse_implementation, parse_memory, parse_timeout,
+    parse_delta, parse_detect, parse_duration, parse_implementation, parse_memory, parse_seed, parse_timeout,
 };
 use super::{Places, Read, Select, Show};
 use clap::{Args, ValueEnum};
@@ -79,6 +79,7 @@ pub struct Measure {
 
 /// What is proved. Nothing is measured, and so there is nothing to compare, to decide or to keep.
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("quick", |quick| quick.help("Of a suite with groups take a few cases of each")))]
 pub struct Check {
     #[command(flatten)]
     pub select: Select,
@@ -152,7 +153,7 @@ pub struct Bounds {
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub wait: Option<Duration>,
     /// Seed of all inputs, samples and places; a secret one by default
-    #[arg(long)]
+    #[arg(long, value_parser = parse_seed)]
     pub seed: Option<u64>,
     /// Isolation of runners: as far as this system has it, or a row that would run without all of it is refused
     #[arg(long, value_enum, value_name = "HOW", default_value = "best-effort")]

@@ -1,7 +1,7 @@
 //! What is stored: runs, records, baselines, and files that come and go.
 
 use super::Read;
-use super::values::{parse_age, parse_implementation, sort_keys};
+use super::values::{parse_age, parse_count, parse_implementation, sort_keys};
 use clap::{Args, Subcommand};
 use roofline_report::Sort;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub struct Runs {
     #[command(subcommand)]
     pub action: Option<RunsAction>,
     /// At most so many, the latest ones
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = parse_count)]
     pub last: usize,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]
@@ -53,7 +53,7 @@ pub enum RunsAction {
 #[derive(Debug, Args)]
 pub struct Prune {
     /// Keep so many, the latest ones, however old
-    #[arg(long, value_name = "N", required_unless_present = "older_than")]
+    #[arg(long, value_name = "N", required_unless_present = "older_than", value_parser = parse_count)]
     pub keep: Option<usize>,
     /// Keep all that started within this time, such as `30d`, `8w` or `12h`
     #[arg(long, value_name = "TIME", value_parser = parse_age)]
@@ -82,7 +82,7 @@ pub struct History {
     #[arg(value_name = "ROW|CASE|OPERATION", required = true)]
     pub rows: Vec<String>,
     /// At most so many records of each, the latest ones
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = parse_count)]
     pub last: usize,
     /// The store
     #[arg(long, value_name = "FILE", default_value = roofline_store::DEFAULT_PATH)]

@@ -75,6 +75,14 @@ pub(super) fn parse_threads(text: &str) -> Result<u32, String> {
     threads.ok_or_else(|| "write numbers from 1 to 4096, such as `1,2`".to_owned())
 }
 
+pub(super) fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("write a whole number up to {}", u64::MAX))
+}
+
+pub(super) fn parse_count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "write a whole number, such as `20`".to_owned())
+}
+
 /// A variable of the environment. Those that decide which code runs are not to be had: what is measured would no longer be
 /// what the command names.
 pub(super) fn parse_variable(text: &str) -> Result<(String, String), String> {

@@ -28,6 +28,14 @@ fn read(word: &str, store: &Path) -> Result<(String, Vec<Record>), Problem> {
         let revision = content.runs.first().map_or(String::new(), |run| run.revision.clone());
         return Ok((revision, content.records));
     }
+    // Ids of runs are letters, digits and `-`.
+    if word.contains(['/', '.']) {
+        let why = format!("there is no file `{}`", word.escape_debug());
+        return Err(Problem::usage(
+            why,
+            "name a file that `import` reads, or a run; `roofline runs` shows them",
+        ));
+    }
     let store = Store::open_read_only(store)?;
     let run = super::runs::find(&store, word)?;
     let mut reading = store.records(&Filter { run: Some(run.id), ..Filter::default() })?;

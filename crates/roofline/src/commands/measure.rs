@@ -18,7 +18,7 @@ use roofline_core::record::{Record, Run};
 use roofline_core::target::Target;
 use roofline_report::{Reading, Sort};
 use roofline_run::{Ask, Past};
-use roofline_store::{Filter, Store};
+use roofline_store::{Filter, Store, StoreError};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -41,10 +41,12 @@ pub fn run(args: &Measure) -> Result<ExitCode, Problem> {
 /// Goes on with the latest run by its own command line; only where and how to print, and how long the run
 /// may take from now on, are taken anew.
 fn resume(args: &Measure) -> Result<ExitCode, Problem> {
-    let store = Store::open(&args.places.store)?;
-    let Some(run) = store.latest_run()? else {
-        return Err(Problem::nothing("there is no run to resume", "`roofline run` begins one"));
+    let none = || Problem::nothing("there is no run to resume", "`roofline run` begins one");
+    let store = match Store::open_read_only(&args.places.store) {
+        Err(StoreError::Absent { .. }) => return Err(none()),
+        store => store?,
     };
+    let run = store.latest_run()?.ok_or_else(none)?;
     let filter = Filter { run: Some(run.id.clone()), ..Filter::default() };
     let records = store.records(&filter)?.found;
     let turns = store.turns(&run.id)?.found;

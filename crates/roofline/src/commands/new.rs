@@ -46,6 +46,8 @@ pub fn init() -> Result<ExitCode, Problem> {
     Ok(ExitCode::SUCCESS)
 }
 
+const KEBAB: &str = "begin with a letter; write lowercase letters, digits and `-`, such as `my-sum`";
+
 pub fn run(args: &New) -> Result<ExitCode, Problem> {
     let name = args.name.as_str();
     let is_name = match args.kind {
@@ -55,8 +57,14 @@ pub fn run(args: &New) -> Result<ExitCode, Problem> {
         NewKind::Kernel => is_written(name) && name.starts_with(|c: char| c.is_ascii_alphabetic()),
     };
     if !is_name {
-        let hint = "begin with a letter; write lowercase letters, digits and `-`, such as `my-sum`";
-        return Err(Problem::usage(format!("`{}` cannot be a name of it", name.escape_debug()), hint));
+        let (what, hint) = match args.kind {
+            NewKind::Operation => ("an operation", KEBAB),
+            NewKind::Suite => ("a suite", KEBAB),
+            NewKind::Kernel => {
+                ("a kernel", "begin with a letter; write letters, digits, `-`, `_` and `.`, such as `my_sum`")
+            }
+        };
+        return Err(Problem::usage(format!("`{}` cannot be the name of {what}", name.escape_debug()), hint));
     }
     if args.kind == NewKind::Operation
         && ops::operations().any(|known| known.names().any(|known| known == name))

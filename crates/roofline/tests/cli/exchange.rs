@@ -262,7 +262,8 @@ fn what_cannot_be_exported_is_said() {
         scene.call_with_store(&format!("export {words}")).complains(code, parts)
     };
     export("--format gogo", 2, &["unknown format `gogo`", "hint: "]);
-    export("--format hyperfine", 2, &["unknown format `hyperfine`", "hint: "]);
+    let read_alone = "hint: it is read alone: `roofline import FILE --format hyperfine`";
+    export("--format hyperfine", 2, &["unknown format `hyperfine`", read_alone]);
     export("--format criterion", 2, &["`criterion` is a folder of files", "hint: name a folder with `--to`"]);
     export("--run no-such-run", 2, &["has no run `no-such-run`", "the latest are "]);
     export("softmax", 5, &["nothing is selected", "hint: "]);

@@ -130,6 +130,9 @@ fn stored_runs_are_compared_by_what_they_can_say() {
     scene.write("other.txt", "BenchmarkOther 100 12 ns/op\n");
     scene.call_with_store("compare near other.txt").complains(5, &["no row in common", "hint: "]);
     scene.call_with_store("compare near nobody").complains(2, &["no run `nobody`", "hint: "]);
+    scene
+        .call_with_store("compare near nobody.txt")
+        .complains(2, &["there is no file `nobody.txt`", "hint: "]);
 
     let history = scene.call_with_store(&format!("history {LARGE}@cpu/plain")).exits(0).stdout;
     assert!(line(&history, " slowed").contains("slower, -47 %?"), "{history}");

@@ -32,6 +32,8 @@ fn unknown_names_have_a_nearest_one() {
     usage("mine.py", &["`mine.py` is no operation", "`--python mine.py`"]);
     let scene = Scene::new();
     scene.call("chek").complains(2, &["'chek'", "'check'"]);
+    let outcome = scene.call("rnu").complains(2, &["'rnu'", "'runs'"]);
+    assert!(!outcome.stderr.contains("'runner'"), "a command of our own: {}", outcome.stderr);
     scene.call("list implementation").complains(2, &["'implementation'", "'implementations'"]);
 }
 

@@ -150,6 +150,7 @@ fn a_run_of_another_build_is_not_resumed() {
 fn what_cannot_be_resumed_says_why() {
     let scene = Scene::new();
     scene.call_with_store("run --resume").complains(5, &["there is no run to resume", "hint: "]);
+    assert!(!scene.store().exists(), "nothing is made to look into");
     // A run that is resumed has its own command line: what would change nothing, or nothing be held to, is refused.
     for words in [
         "add",
