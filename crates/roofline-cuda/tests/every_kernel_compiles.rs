@@ -125,6 +125,7 @@ fn compile_all(
 fn allowed(row: &Implementation, architecture: &str) -> u32 {
     match (row.source.file, architecture) {
         ("layer_norm/registers.cu", _) => 16,
+        ("attention/matrix.cu", _) => 32,
         ("add_rms_norm/codes_registers.cu", "sm_100") => 12,
         ("softmax/registers.cu" | "rope/shared.cu" | "thin/thin.cu" | "attention/lanes.cu", "sm_100") => 4,
         _ => 0,
