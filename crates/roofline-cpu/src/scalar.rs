@@ -100,19 +100,7 @@ scalars! {
     f64 in f64 by std::convert::identity, std::convert::identity, plain;
     f32 in f32 by std::convert::identity, std::convert::identity, lanes;
     bf16 in f32 by bf16::to_f32, bf16::from_f32, lanes;
-    f16 in f32 by widen, narrow, lanes;
-}
-
-/// Not inlined: `half` asks for the processor's instruction at each number and has pages for where there is none.
-#[inline(never)]
-fn widen(x: f16) -> f32 {
-    x.to_f32()
-}
-
-/// The way back.
-#[inline(never)]
-fn narrow(x: f32) -> f16 {
-    f16::from_f32(x)
+    f16 in f32 by f16::to_f32, f16::from_f32, lanes;
 }
 
 #[cfg(test)]
