@@ -14,7 +14,6 @@ mod libtest;
 mod markdown;
 pub(crate) mod table;
 
-use crate::readers::Reader;
 use crate::{Report, Style};
 use roofline_core::nearest::nearest;
 
@@ -105,9 +104,6 @@ impl UnknownFormat {
     pub fn hint(&self) -> String {
         if let Some(Folder { name, .. }) = Folder::find(&self.name) {
             return format!("it is a folder: `roofline export --format {name} --to FOLDER` writes it");
-        }
-        if Reader::find(&self.name).is_ok() {
-            return format!("it is read alone: `roofline import FILE --format {}`", self.name);
         }
         let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         match nearest(&self.name, names.iter().copied()) {

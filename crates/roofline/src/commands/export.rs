@@ -6,7 +6,7 @@ use roofline_core::case::Case;
 use roofline_core::names::matches;
 use roofline_core::record::Record;
 use roofline_core::verdict;
-use roofline_report::{Folder, Format, Reading, Report, Style};
+use roofline_report::{Folder, Format, Reader, Reading, Report, Style};
 use roofline_store::{Filter, Store};
 use std::collections::BTreeMap;
 use std::fs;
@@ -80,8 +80,13 @@ impl Write<'_> {
                 Err(Problem::usage(why, "name a folder with `--to`"))
             }
             (None, to) => {
-                let format =
-                    Format::find(name).map_err(|error| Problem::usage(error.to_string(), error.hint()))?;
+                let format = Format::find(name).map_err(|error| {
+                    let hint = match Reader::find(name) {
+                        Ok(_) => format!("it is read alone: `roofline import FILE --format {name}`"),
+                        Err(_) => error.hint(),
+                    };
+                    Problem::usage(error.to_string(), hint)
+                })?;
                 Ok(Write::Text(format, to))
             }
         }
