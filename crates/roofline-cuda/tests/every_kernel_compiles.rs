@@ -128,6 +128,7 @@ fn allowed(row: &Implementation, architecture: &str) -> u32 {
         ("attention/matrix.cu", _) => 32,
         ("add_rms_norm/codes_registers.cu", "sm_100") => 12,
         ("softmax/registers.cu" | "rope/shared.cu" | "thin/thin.cu" | "attention/lanes.cu", "sm_100") => 4,
+        ("quantize/rows.cu", "sm_100") | ("reduce/all.cu", "sm_80") => 4,
         _ => 0,
     }
 }
