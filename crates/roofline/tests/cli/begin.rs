@@ -93,9 +93,9 @@ fn what_is_begun_works_as_it_is_written() {
 fn what_cannot_be_begun_is_said() {
     let scene = Scene::new();
     scene.call("new operation softmax").complains(2, &["is an operation of the house", "hint: "]);
-    scene.call("new operation My_Sum").complains(2, &["cannot be a name", "hint: "]);
-    scene.call("new suite ../up").complains(2, &["cannot be a name", "hint: "]);
-    scene.call("new kernel 1st").complains(2, &["cannot be a name", "hint: "]);
+    scene.call("new operation My_Sum").complains(2, &["cannot be the name of", "hint: "]);
+    scene.call("new suite ../up").complains(2, &["cannot be the name of", "hint: "]);
+    scene.call("new kernel 1st").complains(2, &["cannot be the name of", "hint: "]);
     scene.call("new thing x").complains(2, &["operation"]);
     assert_eq!(std::fs::read_dir(scene.path("")).unwrap().count(), 1, "only the folder `runners`");
 }
